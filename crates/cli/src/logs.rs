@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use server::{LogLevel, RecentLog};
+use server::{ACCESS_LOG, LogLevel, RecentLog};
 use tracing::field::{Field, Visit};
 use tracing_subscriber::layer::{Context, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
@@ -30,8 +30,9 @@ enum Line {
 /// Starts logging.
 ///
 /// * `level`: `info`, or a filter as `tracing` knows it.
-/// * `recent`: gets the same lines.
-pub(crate) fn start(level: &str, is_json: bool, recent: Arc<RecentLog>) {
+/// * `has_access_log`: lines of requests come, too, whatever the level.
+/// * `recent`: gets the same lines, but for those of the access log: they would push all others out.
+pub(crate) fn start(level: &str, is_json: bool, has_access_log: bool, recent: Arc<RecentLog>) {
     let (sender, receiver) = sync_channel(WAITING_MAX);
     if LINES.set(sender).is_err() {
         return;
@@ -41,6 +42,7 @@ pub(crate) fn start(level: &str, is_json: bool, recent: Arc<RecentLog>) {
         crate::output::complain(format_args!("there is no log: {error}"));
         return;
     }
+    let level = if has_access_log { format!("{level},{ACCESS_LOG}=info") } else { level.to_owned() };
     let filter = EnvFilter::try_new(level).unwrap_or_else(|_| EnvFilter::new("info"));
     let lines = tracing_subscriber::fmt::layer().with_writer(|| Writer).with_target(false);
     let lines = if is_json { lines.json().boxed() } else { lines.with_ansi(false).boxed() };
@@ -52,6 +54,9 @@ struct Recent(Arc<RecentLog>);
 
 impl<S: tracing::Subscriber> Layer<S> for Recent {
     fn on_event(&self, event: &tracing::Event<'_>, _: Context<'_, S>) {
+        if event.metadata().target() == ACCESS_LOG {
+            return;
+        }
         let level = match *event.metadata().level() {
             tracing::Level::TRACE => LogLevel::Trace,
             tracing::Level::DEBUG => LogLevel::Debug,
@@ -121,7 +126,7 @@ fn write_lines(lines: Receiver<Line>) {
         }
         let dropped = DROPPED.swap(0, Relaxed);
         if dropped > 0 {
-            let _ = writeln!(out, "{dropped} lines of the log were dropped because nobody read them");
+            let _ = writeln!(out, "{dropped} lines of the log were dropped: standard error was not read fast enough");
         }
     }
 }

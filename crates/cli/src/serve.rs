@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use anyhow::Context;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use server::Server;
+use server::{GivenSetting, Server, Setting};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::output::output;
 use crate::settings::{self, Given};
-use crate::{console, descriptors, logs, parent};
+use crate::{console, descriptors, logs, parent, version};
 
 /// The flags of ours. RavenDB's are taken out before, see [`settings`].
 #[derive(clap::Args)]
@@ -73,11 +73,14 @@ pub(crate) fn run(arguments: Arguments, flags: Vec<Given>) -> anyhow::Result<Exi
     for (name, value) in own {
         given.extend(value.map(|value| Given { name: name.to_owned(), value, source: "the flag".to_owned() }));
     }
-    let settings = settings::resolve(given)?;
+    let mut settings = settings::resolve(given)?;
     if arguments.check_config {
         return check_config(&settings);
     }
-    logs::start(&settings.log_level, settings.log_is_json, settings.options.log.clone());
+    let has_access_log = settings.options.access_log;
+    logs::start(&settings.log_level, settings.log_is_json, has_access_log, settings.options.log.clone());
+    settings.options.commit = version::COMMIT.map(str::to_owned);
+    log_start(&settings.options.settings);
     let shortage = descriptors::shortage(settings.options.limits.connection_count);
     for warning in settings.warnings.iter().chain(&shortage) {
         tracing::warn!("{warning}");
@@ -105,7 +108,7 @@ pub(crate) fn run(arguments: Arguments, flags: Vec<Given>) -> anyhow::Result<Exi
     for url in server.urls() {
         announce(&format!("Server available on: {url}"));
     }
-    tracing::info!(url = server.url(), "the server is ready");
+    tracing::info!(url = server.urls().join(";"), "the server is ready");
     let reason = waiting.block_on(wait(&mut signals, settings.parent_process));
     tracing::info!(reason, "the server stops");
     let (ended, has_ended) = tokio::sync::oneshot::channel();
@@ -126,7 +129,7 @@ pub(crate) fn run(arguments: Arguments, flags: Vec<Given>) -> anyhow::Result<Exi
             _ = signals.terminate.recv() => 1,
             _ = signals.interrupt.recv() => 1,
             () = tokio::time::sleep(STOP_TIME_MAX) => {
-                tracing::warn!("work goes on that could not be stopped in time; it ends with the process");
+                tracing::warn!("some work could not be stopped in time; it ends with the process");
                 0
             }
         }
@@ -151,6 +154,17 @@ fn check_config(settings: &settings::Settings) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Logs what starts, and with which settings that are not the default. Settings that may be secrets are left out.
+fn log_start(settings: &[Setting]) {
+    tracing::info!(version = env!("CARGO_PKG_VERSION"), commit = version::COMMIT, pid = std::process::id(), "Rookery starts");
+    for Setting { name, default, given, .. } in settings {
+        let Some(GivenSetting { value: Some(value), source }) = given else { continue };
+        if value != default {
+            tracing::info!(name, value, source, "setting");
+        }
+    }
+}
+
 /// Has so many threads at once for a moment, to see whether the system gives them: tokio panics where it does not, and may hang then.
 fn try_threads(count: usize) -> std::io::Result<()> {
     let start = |end: Arc<Mutex<()>>| std::thread::Builder::new().spawn(move || drop(end.lock()));
@@ -167,9 +181,19 @@ fn try_threads(count: usize) -> std::io::Result<()> {
 fn raise_descriptor_limit() {
     let limit = getrlimit(Resource::Nofile);
     match setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum }) {
-        Ok(()) => tracing::debug!(before = ?limit.current, now = ?limit.maximum, "the limit of open files was raised"),
-        Err(error) => tracing::warn!(%error, limit = ?limit.current, "the limit of open files could not be raised"),
+        Ok(()) => {
+            let (before, now) = (files(limit.current), files(limit.maximum));
+            tracing::debug!(before, now, "the limit of open files was raised");
+        }
+        Err(error) => {
+            tracing::warn!(%error, limit = files(limit.current), "the limit of open files could not be raised");
+        }
     }
+}
+
+/// A limit of open files as the log has it.
+fn files(limit: Option<u64>) -> String {
+    limit.map_or_else(|| "unlimited".to_owned(), |limit| limit.to_string())
 }
 
 /// The signals that end the program.

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 /// The commit that the program was built from, where the build knows it (`build.rs`).
-const COMMIT: Option<&str> = option_env!("ROOKERY_COMMIT");
+pub(crate) const COMMIT: Option<&str> = option_env!("ROOKERY_COMMIT");
 
 /// The day of that commit: two builds of one commit say the same.
 const COMMIT_DATE: Option<&str> = option_env!("ROOKERY_COMMIT_DATE");

@@ -14,6 +14,9 @@ use crate::entry::{DatabaseEntry, Previous};
 use crate::request_ids::Request;
 use crate::{DatabaseRecord, Databases, Error, LockMode, Result, folders, name, record_properties};
 
+/// What the log has in place of a folder.
+const IN_MEMORY: &str = "(memory)";
+
 /// The outcome of a deletion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deletion {
@@ -75,12 +78,13 @@ impl Databases {
             }
         };
         let held = folder.as_ref().and_then(|folder| self.deleted.lock().remove(folder));
-        let entry = DatabaseEntry::new(record, folder, held.map_or(Previous::None, Previous::OnDisk));
+        let entry = DatabaseEntry::new(record, folder.clone(), held.map_or(Previous::None, Previous::OnDisk));
         let record = entry.record();
         if let Some(made) = made.filter(|_| !record.is_disabled()) {
             entry.store(made);
         }
         self.add_entry(name, entry);
+        tracing::info!(database = name, folder = folder.as_deref().unwrap_or(IN_MEMORY), "database created");
         Ok(record)
     }
 
@@ -217,6 +221,7 @@ impl Databases {
             if let (Some(held), Some(folder)) = (entry.delete(), entry.folder()) {
                 self.deleted.lock().insert(folder.to_owned(), held);
             }
+            tracing::info!(database = name, files = if is_hard { "removed" } else { "kept" }, "database deleted");
             deleted.push(name);
         }
         Ok(Deletion { raft_index: Some(index), deleted })
@@ -236,6 +241,10 @@ impl Databases {
         let entries: Vec<Arc<DatabaseEntry>> = found.into_iter().flatten().filter(is_other).collect();
         if !entries.is_empty() && self.system.applied(&request)?.is_none() {
             self.change_records(&request, &entries, |record, _| record.set("Disabled", is_disabled.into()))?;
+            for entry in &entries {
+                let outcome = if is_disabled { "disabled" } else { "enabled" };
+                tracing::info!(database = entry.record().name(), "database {outcome}");
+            }
         }
         Ok(exist)
     }

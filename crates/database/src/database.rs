@@ -274,6 +274,7 @@ impl Database {
         let is_failure =
             matches!(error, Error::Storage(Failed { .. }) | Error::Documents(documents::Error::Storage(Failed { .. })));
         if is_failure && !self.has_failed() {
+            tracing::error!(database = self.name, %error, "the storage of the database failed; it refuses writes until it is opened again");
             let _ = self.failure.set(error.clone());
             self.note_failure();
         }
@@ -293,7 +294,26 @@ impl Database {
 
     /// Tells those who listen what happened to an index.
     pub(crate) fn tell_of_index(&self, change: IndexChange, name: &str) {
+        self.log_index_change(change, name);
         self.listeners.tell_of_index(change, name);
+    }
+}
+
+impl Database {
+    /// Has the log know what happened to an index. Its failure is logged where the reason is known.
+    fn log_index_change(&self, change: IndexChange, index: &str) {
+        let database = self.name.as_str();
+        match change {
+            IndexChange::Added => tracing::info!(database, index, "index created"),
+            IndexChange::Removed => tracing::info!(database, index, "index deleted"),
+            IndexChange::Replaced => tracing::info!(database, index, "index replaced by its new definition"),
+            IndexChange::Paused => tracing::info!(database, index, "index paused"),
+            IndexChange::Disabled => tracing::info!(database, index, "index disabled"),
+            IndexChange::Failed
+            | IndexChange::BatchCompleted
+            | IndexChange::LockModeChanged
+            | IndexChange::PriorityChanged => {}
+        }
     }
 }
 

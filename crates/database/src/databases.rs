@@ -17,6 +17,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
 use json::Value;
 use parking_lot::{Mutex, RwLock};
@@ -197,6 +198,19 @@ impl Databases {
         Ok(ready)
     }
 
+    /// The same without counting as a use: a database that is only looked at in this way is closed when it is idle.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Missing`], [`Error::Disabled`]
+    pub fn peek(&self, name: &str) -> Result<Option<Arc<Database>>> {
+        let entry = self.entry(name)?;
+        if entry.record().is_disabled() {
+            return Err(Error::Disabled { name: entry.record().name().to_owned() });
+        }
+        Ok(entry.open.load_full())
+    }
+
     fn open_entry(&self, entry: &DatabaseEntry) -> Result<Arc<Database>> {
         let mut previous = entry.previous.lock();
         let record = entry.record();
@@ -210,7 +224,10 @@ impl Databases {
             return Err(Error::Disabled { name: record.name().to_owned() });
         }
         if let Some(failed) = entry.open.swap(None) {
-            tracing::warn!(database = record.name(), "its storage failed; it is closed and opened again");
+            tracing::warn!(
+                database = record.name(),
+                "the storage of the database failed; it is closed and opened again"
+            );
             failed.close();
             *previous = Previous::OnDisk(DatabaseRef::of(&failed));
         }
@@ -222,7 +239,14 @@ impl Databases {
             },
             Previous::None | Previous::Deleted => self.open_database(&record, entry.folder(), Opening::Existing),
         };
-        let database = opened?;
+        let database = match opened {
+            Ok(database) => database,
+            Err(error) => {
+                entry.opening_refused(&error, Instant::now());
+                return Err(error);
+            }
+        };
+        entry.opened();
         database.open_again();
         *previous = Previous::None;
         entry.store(database.clone());
@@ -235,7 +259,10 @@ impl Databases {
         match self.open_database(record, folder, Opening::Held) {
             Err(error @ Error::Storage(storage::Error::Locked { .. })) => {
                 let failed = held.get().ok_or(error)?;
-                tracing::warn!(database = record.name(), "it cannot be opened again while somebody reads it");
+                tracing::warn!(
+                    database = record.name(),
+                    "the database cannot be opened again while a request still reads it"
+                );
                 failed.note_failure();
                 Ok(failed)
             }
@@ -356,15 +383,15 @@ impl Databases {
             let Some(database) = entry.open.load_full() else { continue };
             match database.clean_unneeded_tombstones() {
                 Ok(count) => cleaned += count,
-                Err(error) => tracing::warn!(database = database.name(), %error, "tombstones were not cleaned"),
+                Err(error) => tracing::warn!(database = database.name(), %error, "tombstones could not be removed"),
             }
             if let Err(error) = database.documents().environment().flush_if_idle() {
-                tracing::warn!(database = database.name(), %error, "it is at rest and was not flushed");
+                tracing::warn!(database = database.name(), %error, "an idle database could not be flushed");
             }
             database.indexes().maintain();
             drop(database);
             if entry.close_if_idle() {
-                tracing::debug!(database = entry.record().name(), "nobody asked for it for a while; it was closed");
+                tracing::debug!(database = entry.record().name(), "idle database closed");
             }
         }
         cleaned

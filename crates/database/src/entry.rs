@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::time::Instant;
 
 use arc_swap::ArcSwapOption;
 use parking_lot::{Mutex, RwLock};
 
 use crate::client_configuration::ClientConfiguration;
 use crate::database::DatabaseRef;
-use crate::limits::IDLE_ROUNDS_MAX;
+use crate::limits::{IDLE_ROUNDS_MAX, REFUSED_OPENING_LOGGED_EVERY};
 use crate::settings::DatabaseSettings;
 use crate::{Database, DatabaseRecord, Error, Result};
 
@@ -22,6 +23,18 @@ pub(crate) struct DatabaseEntry {
     settings: RwLock<Arc<DatabaseSettings>>,
     /// How often [`close_if_idle`](Self::close_if_idle) was called since somebody last asked for it.
     idle_rounds: AtomicU32,
+    /// Why the last attempt to open it failed; `None` once it was opened.
+    refused: Mutex<Option<RefusedOpening>>,
+}
+
+/// A reason for which a database cannot be opened, and how often it was met. Requests that meet it again and again share lines of the log.
+struct RefusedOpening {
+    reason: String,
+    /// When the log last had it.
+    logged: Instant,
+    /// Attempts that failed for it, all of them; and those that the log does not have yet.
+    count: u64,
+    unlogged: u64,
 }
 
 /// The previously opened database. It is reused while a request still holds it, because a folder cannot be opened twice.
@@ -47,6 +60,38 @@ impl DatabaseEntry {
             previous: Mutex::new(previous),
             settings: RwLock::new(Arc::new(settings)),
             idle_rounds: AtomicU32::new(0),
+            refused: Mutex::default(),
+        }
+    }
+
+    /// Logs that the database could not be opened: at once for a new reason, and then every [`REFUSED_OPENING_LOGGED_EVERY`].
+    pub fn opening_refused(&self, error: &Error, now: Instant) {
+        let reason = error.to_string();
+        let mut refused = self.refused.lock();
+        let same = refused.as_mut().filter(|refused| refused.reason == reason);
+        let Some(same) = same else {
+            tracing::error!(database = self.record().name(), %error, "a database cannot be opened");
+            *refused = Some(RefusedOpening { reason, logged: now, count: 1, unlogged: 0 });
+            return;
+        };
+        same.count += 1;
+        same.unlogged += 1;
+        if now.saturating_duration_since(same.logged) >= REFUSED_OPENING_LOGGED_EVERY {
+            let attempts = std::mem::take(&mut same.unlogged);
+            same.logged = now;
+            tracing::error!(database = self.record().name(), %error, attempts, "a database still cannot be opened");
+        }
+    }
+
+    /// Logs that the database was opened, if it could not be before.
+    pub fn opened(&self) {
+        let refused = self.refused.lock().take();
+        match refused {
+            Some(refused) => {
+                let attempts = refused.count;
+                tracing::info!(database = self.record().name(), attempts, "a database could be opened after all");
+            }
+            None => tracing::debug!(database = self.record().name(), "database opened"),
         }
     }
 

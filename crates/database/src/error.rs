@@ -146,7 +146,7 @@ pub enum Error {
         other: PathBuf,
     },
     /// What the node keeps about itself is damaged.
-    #[error("what the node keeps about its databases is damaged: {rule}")]
+    #[error("the node's own records of its databases are damaged: {rule}")]
     Corrupt {
         /// The rule that does not hold.
         rule: &'static str,

@@ -137,9 +137,11 @@ pub(crate) fn sweep(databases: &Path, in_use: &HashSet<String>) -> Result<()> {
             false => Ok(false),
         });
         match removed {
-            Ok(true) => tracing::info!(folder, "the rest of a creation that did not end was removed"),
-            Ok(false) => tracing::warn!(folder, "no database has this folder; it is left alone, since it is not empty"),
-            Err(error) => tracing::warn!(folder, %error, "no database has this folder, and it cannot be looked into"),
+            Ok(true) => tracing::info!(folder, "the rest of an unfinished creation of a database was removed"),
+            Ok(false) => {
+                tracing::warn!(folder, "a folder that belongs to no database is left alone, since it is not empty")
+            }
+            Err(error) => tracing::warn!(folder, %error, "a folder that belongs to no database cannot be read"),
         }
     }
     Ok(())

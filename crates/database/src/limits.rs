@@ -66,6 +66,9 @@ impl Default for Limits {
 /// descriptors, and memory.
 pub(crate) const IDLE_ROUNDS_MAX: u32 = 15;
 
+/// How often the log has a database that cannot be opened for the same reason as before: requests may ask for it all the time.
+pub(crate) const REFUSED_OPENING_LOGGED_EVERY: Duration = Duration::from_secs(60);
+
 /// Bytes of a database's name.
 pub(crate) const NAME_SIZE_MAX: usize = 128;
 

@@ -116,7 +116,7 @@ pub enum Error {
     #[error("the database has kinds of items that a newer version of this program made; open it with that")]
     NewerKinds,
     /// The folder is no database: another kind of environment is kept there. Nothing was changed.
-    #[error("what is kept there is something else than documents")]
+    #[error("the folder does not contain a document database")]
     NotDocuments,
     /// Stored data violates a rule of the format. The document is not served.
     #[error("stored data are damaged: {rule}")]

@@ -131,7 +131,7 @@ fn query_in(clause: Clause, function: &Function) -> String {
 #[test]
 fn functions_stand_where_the_table_says_and_nowhere_else() {
     let unknown = |clause| match clause {
-        Clause::Where => "is not a function of conditions",
+        Clause::Where => "is not a condition of `where`",
         Clause::Filter => "() in 'filter'",
         Clause::OrderBy => "sorting by ",
         Clause::GroupBy => "Unsupported method",
@@ -178,11 +178,15 @@ fn errors_name_the_arguments_and_clauses_of_the_table() {
     check_refused("from U where search(A)", "Method search() needs a field, a text and perhaps 'and' or 'or'");
     check_refused("from U where intersect(A = 1)", "Method intersect() needs at least two conditions");
     check_refused("from U order by random(A)", "Method random() needs no arguments or a text");
-    check_refused("from U where nonsense(A)", "'nonsense' is not a function of conditions");
-    check_refused("from U where Score()", "'score' is not a function of conditions, but of order by");
+    check_refused("from U where nonsense(A)", "Unknown function 'nonsense' in `where`");
+    check_refused(
+        "from U where startWith(A, 'x')",
+        "Unknown function 'startWith' in `where`. Did you mean 'startsWith'?",
+    );
+    check_refused("from U where Score()", "Function 'score' is not a condition of `where`; it stands in order by");
     check_refused("from U where id()", "id() alone is not a condition; compare it with a value");
     check_refused("from U where when($a, A = 1)", "when() in a condition");
-    check_refused("from U where today()", "'today' is not a function of conditions");
+    check_refused("from U where today()", "Function 'today' is not a condition of `where`");
     check_refused("from U select COUNTER('x')", "counter() in 'select'");
     check_refused("from U select sum(A)", "sum may only be used in group by queries");
 }

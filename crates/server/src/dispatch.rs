@@ -2,12 +2,13 @@
 
 use std::convert::Infallible;
 use std::future::Future;
+use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Poll};
-use std::time::{Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use bytes::Bytes;
 use hyper::body::{Body, Incoming};
@@ -15,7 +16,7 @@ use hyper::header::{
     ACCEPT_ENCODING, CONNECTION, EXPECT, HOST, HeaderMap, HeaderName, HeaderValue, SERVER, TRANSFER_ENCODING,
     X_CONTENT_TYPE_OPTIONS,
 };
-use hyper::{Request, StatusCode, Uri, Version};
+use hyper::{Method, Request, StatusCode, Uri, Version};
 use storage::limits::UNCOUNTED_SIZE;
 
 use crate::access;
@@ -44,6 +45,9 @@ pub(crate) const TOPOLOGY_ETAG: HeaderName = HeaderName::from_static("topology-e
 pub(crate) const CLIENT_CONFIGURATION_ETAG: HeaderName = HeaderName::from_static("client-configuration-etag");
 const DATABASE_CLUSTER_TX_ID: HeaderName = HeaderName::from_static("database-cluster-tx-id");
 
+/// The target of the lines of the access log, so that a logger can tell them from others.
+pub const ACCESS_LOG: &str = "rookery::access";
+
 /// Answers one request of a connection.
 pub(crate) async fn serve(
     node: Arc<Node>,
@@ -52,6 +56,7 @@ pub(crate) async fn serve(
     request: Request<Incoming>,
 ) -> std::result::Result<Reply, Infallible> {
     let connection = &place.connection;
+    let access = node.has_access_log.then(|| AccessLine::of(&request, &peer));
     let Begun { busy, is_ambiguous } = connection.request_begins();
     let wish = compression::asked_for(request.headers());
     let has_wish = request.headers().contains_key(ACCEPT_ENCODING);
@@ -68,6 +73,7 @@ pub(crate) async fn serve(
     let mut reply = match check_head(&node, &head, is_ambiguous) {
         Err(error) => {
             let mut reply = error.reply(&url_of(&head.uri));
+            log_failure(&head.method, &head.uri, peer.address, &error, Duration::ZERO);
             reply.headers_mut().insert(CONNECTION, CLOSE);
             reply
         }
@@ -115,7 +121,10 @@ pub(crate) async fn serve(
     // No browser is to take an answer for a script or show it in another site's page.
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(RESOURCE_POLICY, HeaderValue::from_static("same-origin"));
-    node.metrics.answered(reply.status());
+    node.metrics.answered(&reply);
+    if let Some(access) = access {
+        access.log(&reply);
+    }
     reply.body_mut().keep_busy(busy);
     connection.answer_begins();
     Ok(reply)
@@ -189,7 +198,7 @@ pub(crate) async fn respond(mut exchange: Exchange) -> Reply {
     let started = Instant::now();
     let node = exchange.node.clone();
     node.request_count.fetch_add(1, Relaxed);
-    let (url, method) = (exchange.uri.clone(), exchange.method.clone());
+    let (url, method, client) = (exchange.uri.clone(), exchange.method.clone(), exchange.peer.address);
     let route = routes::find(exchange.method.as_str(), exchange.uri.path());
     let timing = route.as_ref().map_or(Timing::ClientPaced, |found| found.route.timing);
     let name = route.as_ref().and_then(|found| found.database.clone());
@@ -214,14 +223,8 @@ pub(crate) async fn respond(mut exchange: Exchange) -> Reply {
         },
     };
     let mut reply = outcome.unwrap_or_else(|error| {
-        let url = url_of(&url);
-        if let Error::Panicked(panic) = &error {
-            tracing::error!(panic, url, "a request met a bug");
-        } else if error.is_io() {
-            // Which file it was is not for the client.
-            tracing::warn!(%error, url, "a request failed");
-        }
-        error.reply_to(&url, write)
+        log_failure(&method, &url, client, &error, started.elapsed());
+        error.reply_to(&url_of(&url), write)
     });
     let headers = reply.headers_mut();
     if let Some(transaction_id) = stale.transaction_id {
@@ -250,6 +253,61 @@ pub(crate) async fn respond(mut exchange: Exchange) -> Reply {
         }
     }
     reply
+}
+
+/// Has the log know of a failed request: bugs and refusals of the system always, the rest where `Log.Level` is `debug`.
+fn log_failure(method: &Method, uri: &Uri, client: SocketAddr, error: &Error, duration: Duration) {
+    if let Error::Panicked(panic) = error {
+        tracing::error!(panic, %method, url = url_of(uri), %client, "a request met a bug");
+    } else if error.is_io() {
+        // Which file it was is not for the client.
+        tracing::warn!(%error, %method, url = url_of(uri), %client, "a request failed");
+    } else {
+        tracing::debug!(
+            %method,
+            url = url_of(uri),
+            status = error.status().as_u16(),
+            cause = error.cause().name(),
+            reason = error.text(),
+            %client,
+            duration_ms = milliseconds(duration),
+            "a request failed"
+        );
+    }
+}
+
+fn milliseconds(duration: Duration) -> f64 {
+    duration.as_micros() as f64 / 1000.0
+}
+
+/// A line of the access log, from the head of a request to its answer.
+struct AccessLine {
+    started: Instant,
+    method: Method,
+    uri: Uri,
+    client: SocketAddr,
+}
+
+impl AccessLine {
+    fn of(request: &Request<Incoming>, peer: &Peer) -> AccessLine {
+        let (method, uri) = (request.method().clone(), request.uri().clone());
+        AccessLine { started: Instant::now(), method, uri, client: peer.address }
+    }
+
+    fn log(self, reply: &Reply) {
+        // The size of a streamed answer is not known yet; then the line has no `size`.
+        let size = reply.body().as_whole().map(|body| body.len() as u64);
+        tracing::info!(
+            target: ACCESS_LOG,
+            method = %self.method,
+            url = url_of(&self.uri),
+            status = reply.status().as_u16(),
+            size,
+            client = %self.client,
+            duration_ms = milliseconds(self.started.elapsed()),
+            "request"
+        );
+    }
 }
 
 /// What the answers of a database carry besides: its transaction id, and what the client should read again.

@@ -16,6 +16,7 @@ use database::script;
 use query::definition::DefinitionError;
 use query::execute::ScriptFailure;
 
+use crate::cause::Cause;
 use crate::reply::{self, Reply};
 
 pub(crate) type Result<T> = std::result::Result<T, Error>;
@@ -232,6 +233,28 @@ impl Error {
         self.long_text(self.exception(), &self.message())
     }
 
+    /// Whose fault it is.
+    pub(crate) fn cause(&self) -> Cause {
+        use database::Error as E;
+        match self {
+            Error::BulkInsert { cause, .. } => cause.cause(),
+            Error::MissingFeature(_) | Error::NotSupported { .. } => Cause::Request,
+            // Indexes are behind.
+            Error::NotIndexed { .. } => Cause::Server,
+            Error::Database(
+                E::Disabled { .. }
+                | E::InsideOfAnother { .. }
+                | E::NotSupported(_)
+                | E::Canceled
+                | E::Script { error: script::Error::Stopped | script::Error::NotSupported { .. }, .. }
+                | E::Documents(documents::Error::NotSupported(_))
+                | E::Index(query::index::Error::Interrupted),
+            ) => Cause::Request,
+            Error::Database(E::Query(error)) if is_of_query(error) => Cause::Request,
+            _ => Cause::of_status(self.status()),
+        }
+    }
+
     /// The status it is answered with.
     pub(crate) fn status(&self) -> StatusCode {
         self.shape().status
@@ -357,6 +380,7 @@ impl Error {
                 }
             }
         });
+        reply.extensions_mut().insert(self.cause());
         if shape.status == StatusCode::SERVICE_UNAVAILABLE {
             reply.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
         }
@@ -384,6 +408,8 @@ impl Error {
         let mut text = format!("{exception}: {message}");
         if let Some(feature) = self.missing_feature() {
             text.push_str(&format!("\n{} See {}.", feature.sentence(), feature.link()));
+        } else if matches!(self, Error::NotSupported { .. }) {
+            text.push_str("\nSee docs/missing-features.md.");
         }
         let mut source = std::error::Error::source(self);
         while let Some(cause) = source {
@@ -392,6 +418,16 @@ impl Error {
             source = cause.source();
         }
         text
+    }
+}
+
+/// True if a query that is not answered with 4xx failed for what it asks for.
+fn is_of_query(error: &QueryError) -> bool {
+    use script::Error as S;
+    match error {
+        QueryError::NotSupported { .. } | QueryError::Timeout { .. } => true,
+        QueryError::Script(ScriptFailure::Script(error)) => matches!(error, S::Stopped | S::NotSupported { .. }),
+        _ => false,
     }
 }
 
@@ -673,5 +709,35 @@ impl From<storage::Error> for Error {
 impl From<database::documents::Error> for Error {
     fn from(error: database::documents::Error) -> Error {
         database::Error::Documents(error).into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(error: impl Into<Error>, status: u16, expected: Cause) {
+        let error = error.into();
+        assert_eq!((error.status().as_u16(), error.cause()), (status, expected), "{error}");
+        assert_eq!(Cause::of(&error.reply("/x")), expected);
+    }
+
+    #[test]
+    fn a_mistake_of_the_client_is_its_own_whatever_the_status() {
+        check(Error::not_supported("x"), 501, Cause::Request);
+        check(database::Error::Disabled { name: "x".to_owned() }, 503, Cause::Request);
+        check(database::Error::Canceled, 500, Cause::Request);
+        check(Error::Argument("x".to_owned()), 400, Cause::Request);
+        check(database::Error::Missing { name: "x".to_owned() }, 400, Cause::Request);
+    }
+
+    #[test]
+    fn faults_and_overload_are_those_of_the_server() {
+        check(Error::Panicked("x".to_owned()), 500, Cause::Server);
+        check(Error::NotOpened, 503, Cause::Server);
+        check(storage::Error::Closed, 503, Cause::Server);
+        check(query::index::Error::Bug, 500, Cause::Server);
+        check(database::Error::Corrupt { rule: "x" }, 500, Cause::Server);
     }
 }

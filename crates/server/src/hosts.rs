@@ -49,7 +49,7 @@ impl Hosts {
         let Some(host) = headers.get(HOST) else { return Ok(()) };
         let host = host.to_str().map(host_of).unwrap_or_default();
         if !is_address(host) && !self.is_own(host) {
-            return Err(forbidden(&format!("The server is called '{}', which is none of its names", told(host))));
+            return Err(forbidden(&format!("The Host header '{}' is not allowed", told(host))));
         }
         let mut origins = headers.get_all(ORIGIN).iter();
         let Some(origin) = origins.next() else { return check_site(headers, opens_page) };
@@ -99,7 +99,7 @@ fn check_site(headers: &HeaderMap, opens_page: bool) -> Result<()> {
 }
 
 fn forbidden(what: &str) -> Error {
-    Error::Forbidden(format!("{what}. While the server has no certificate, allow it with the setting {SETTING}"))
+    Error::Forbidden(format!("{what}. To allow it, add the host to the setting {SETTING}"))
 }
 
 /// A name as a refusal repeats it: without what no name has.

@@ -82,6 +82,13 @@ impl HistogramCounts {
         self.0.iter().sum()
     }
 
+    /// All durations together, in seconds, about: each counts as the middle of its bucket, which is a sixteenth off at the most.
+    pub(crate) fn sum_seconds(&self) -> f64 {
+        let begin = |bucket: usize| bucket.checked_sub(1).map_or(0, end);
+        let middle = |bucket| (begin(bucket) + end(bucket)) as f64 / 2e6;
+        self.0.iter().enumerate().map(|(bucket, &count)| middle(bucket) * count as f64).sum()
+    }
+
     /// The end of the bucket, in microseconds, that has so many thousandths of all durations in it or before it; 0 if there are none.
     fn percentile(&self, thousandths: u64) -> u64 {
         let needed = (self.count() * thousandths).div_ceil(1000).max(1);
@@ -143,6 +150,8 @@ mod tests {
             let found = counted.percentile(thousandths);
             assert!((millis * 1000..=millis * 1125 + 1).contains(&found), "{thousandths}: {found}");
         }
+        let (sum, expected) = (counted.sum_seconds(), 5.05);
+        assert!((sum - expected).abs() < expected / 16.0, "{sum}");
         assert_eq!((counted.count_below(10), counted.count_below(14), counted.count_below(30)), (1, 16, 100));
     }
 }

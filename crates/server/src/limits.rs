@@ -158,6 +158,20 @@ pub(crate) const SLOW_REQUESTS_KEPT_MAX: usize = 256;
 /// See [`SLOW_REQUESTS_KEPT_MAX`].
 pub(crate) const SLOW_TEXT_SIZE_MAX: usize = 4 << 10;
 
+/// Slow requests that the log has in each window of time; what is above is counted.
+pub(crate) const SLOW_REQUESTS_LOGGED_MAX: u32 = 20;
+/// See [`SLOW_REQUESTS_LOGGED_MAX`].
+pub(crate) const SLOW_REQUESTS_LOGGED_WINDOW: Duration = Duration::from_secs(60);
+
+/// Names of databases that the log lists at start.
+pub(crate) const DATABASES_LOGGED_MAX: usize = 50;
+
+/// Databases of which `GET /metrics` has series, the first by name; how many are left out is a series of its own. Each open one has some
+/// 35 lines.
+pub(crate) const METRICS_DATABASES_MAX: usize = 256;
+/// Indexes of which it has series, of all databases together. Each has 8 lines.
+pub(crate) const METRICS_INDEXES_MAX: usize = 2048;
+
 /// Lines of the log that are kept, the newest; and bytes of each: 4 MiB in all.
 pub(crate) const LOG_LINES_KEPT_MAX: usize = 2048;
 /// See [`LOG_LINES_KEPT_MAX`].

@@ -60,9 +60,9 @@ pub(crate) async fn accept(listener: TcpListener, node: Arc<Node>, mut stop: wat
             tracing::info!(failures = failing.count, "connections are accepted again");
         }
         match accepted {
-            Ok((stream, _)) => match node.connections.admit(node.limits.connection_count) {
+            Ok((stream, address)) => match node.connections.admit(node.limits.connection_count) {
                 Some(admitted) => {
-                    tokio::spawn(begin(stream, admitted, node.clone(), builder.clone(), stop.clone()));
+                    tokio::spawn(begin(stream, address, admitted, node.clone(), builder.clone(), stop.clone()));
                 }
                 None => {
                     node.metrics.connections_refused.fetch_add(1, Relaxed);
@@ -113,13 +113,14 @@ fn http(node: &Node) -> http1::Builder {
 /// A connection begins: who is at its other end, and what stream there is above the socket.
 async fn begin(
     stream: TcpStream,
+    address: SocketAddr,
     admitted: Admitted,
     node: Arc<Node>,
     builder: Arc<http1::Builder>,
     stop: watch::Receiver<bool>,
 ) {
     let _ = stream.set_nodelay(true);
-    let peer = Peer { scheme: SCHEME, identity: Identity::unsecured() };
+    let peer = Peer { scheme: SCHEME, identity: Identity::unsecured(), address };
     run(stream, peer, admitted, node, builder, stop).await;
 }
 
@@ -180,7 +181,8 @@ mod tests {
     /// Status and body of the answer to one request, over a stream that is no socket.
     async fn call(node: &Arc<Node>, identity: &Identity, line: &str, body: &str) -> (u16, String) {
         let (mut client, stream) = tokio::io::duplex(64 << 10);
-        let peer = Peer { scheme: SCHEME, identity: identity.clone() };
+        let address = SocketAddr::from(([127, 0, 0, 1], 1));
+        let peer = Peer { scheme: SCHEME, identity: identity.clone(), address };
         let admitted = node.connections.admit(node.limits.connection_count).unwrap();
         let serving = run(stream, peer, admitted, node.clone(), Arc::new(http(node)), node.stopped.clone());
         let serving = tokio::spawn(serving);

@@ -50,6 +50,10 @@ pub(crate) struct Node {
     pub(crate) latencies: Latencies,
     pub(crate) slow: SlowRequests,
     pub(crate) log: Arc<RecentLog>,
+    /// True if the log has a line for each request.
+    pub(crate) has_access_log: bool,
+    /// The version control's name of the source that this program was built from, if it is known.
+    pub(crate) commit: Option<String>,
     pub(crate) settings: Vec<Setting>,
     /// The folder of the databases; `None`: in memory.
     pub(crate) data_directory: Option<PathBuf>,

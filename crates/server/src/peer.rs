@@ -1,6 +1,7 @@
 //! Properties of a connection that the listener knows before its first request.
 
 use std::fmt;
+use std::net::SocketAddr;
 
 use crate::access::Identity;
 
@@ -9,6 +10,8 @@ use crate::access::Identity;
 pub(crate) struct Peer {
     pub(crate) scheme: Scheme,
     pub(crate) identity: Identity,
+    /// Address and port of the client, or of the proxy before it, for the log.
+    pub(crate) address: SocketAddr,
 }
 
 /// How a listener speaks with its clients, and so how its URLs begin: the one place that says it.

@@ -16,8 +16,8 @@ use crate::error::{Result, Write};
 use crate::exchange::Exchange;
 use crate::handlers::{
     bulk_docs, bulk_insert, changes, collections, configuration, databases, diagnostics, docs, health, hilo,
-    identities, indexes, live, members, multi_get, node_info, operations, pages, patches, queries, sample_data,
-    statistics, streams, studio, test_endpoints, topology, traffic_watch,
+    identities, indexes, live, members, metrics, multi_get, node_info, operations, pages, patches, queries,
+    sample_data, statistics, streams, studio, test_endpoints, topology, traffic_watch,
 };
 use crate::reply::Reply;
 
@@ -163,7 +163,7 @@ pub static ROUTES: &[Route] = &[
     now("HEAD", "/studio/index.html", Anyone, studio::index),
     now("HEAD", "/studio/*", Anyone, studio::file),
     now("GET", "/favicon.ico", Anyone, pages::icon),
-    now("GET", "/metrics", Operator, pages::metrics),
+    later("GET", "/metrics", Operator, pending!(metrics::get)),
     later("GET", "/admin/live", Operator, pending!(live::get)),
     now("GET", "/admin/slow-requests", Operator, diagnostics::slow_requests),
     now("GET", "/admin/logs/recent", Operator, diagnostics::log),

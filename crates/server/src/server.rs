@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant, SystemTime};
@@ -21,7 +21,7 @@ use crate::database_opening::Openings;
 use crate::feed::Feeds;
 use crate::hosts::Hosts;
 use crate::latency::Latencies;
-use crate::limits::Limits;
+use crate::limits::{DATABASES_LOGGED_MAX, Limits};
 use crate::listener;
 use crate::memory::Memory;
 use crate::metrics::Metrics;
@@ -51,6 +51,10 @@ pub struct Options {
     pub settings: Vec<Setting>,
     /// Where the log is kept that is to be told.
     pub log: Arc<RecentLog>,
+    /// Log a line for each request.
+    pub access_log: bool,
+    /// The commit that the program was built from, for `/metrics`; `None`: not known.
+    pub commit: Option<String>,
 }
 
 impl Default for Options {
@@ -65,6 +69,8 @@ impl Default for Options {
             limits: Limits::default(),
             settings: Vec::new(),
             log: Arc::default(),
+            access_log: false,
+            commit: None,
         }
     }
 }
@@ -166,6 +172,7 @@ impl Server {
             open_databases(folder.clone(), &options.limits, (&memory, &bodies), async_writes.clone()).map_err(
                 |source| StartError::Databases { directory: options.data_directory.clone(), source: Box::new(source) },
             )?;
+        log_databases(&databases, folder.as_deref());
         let bridge = Bridge::new(&options.limits, memory.clone(), async_writes.clone()).map_err(StartError::Threads)?;
         let url = addresses.first().map_or_else(String::new, |address| listener::SCHEME.url(address));
         let (stop, stopped) = watch::channel(false);
@@ -182,6 +189,8 @@ impl Server {
             latencies: Latencies::default(),
             slow: SlowRequests::new(options.limits.slow_request),
             log: options.log,
+            has_access_log: options.access_log,
+            commit: options.commit,
             settings: options.settings,
             data_directory: folder,
             feeds: Feeds::default(),
@@ -234,6 +243,20 @@ impl Server {
         // Only now the sweeper as well: until here it closes connections whose deadlines pass.
         self.tasks.abort_all();
     }
+}
+
+/// Has the log know which databases there are.
+fn log_databases(databases: &Databases, folder: Option<&Path>) {
+    let names = databases.names();
+    let mut listed = names.iter().take(DATABASES_LOGGED_MAX).map(String::as_str).collect::<Vec<_>>().join(", ");
+    if names.len() > DATABASES_LOGGED_MAX {
+        listed.push_str(", ..");
+    }
+    let folder = folder.map_or_else(
+        || "(memory)".to_owned(),
+        |folder| std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned()).display().to_string(),
+    );
+    tracing::info!(data = folder, count = names.len(), names = listed, "databases found");
 }
 
 /// Asynchronous writes with their ends, if the system has them.
@@ -310,7 +333,7 @@ async fn maintain(node: Arc<Node>, mut stopped: watch::Receiver<bool>) {
         tokio::select! {
             _ = stopped.changed() => return,
             outcome = node.bridge.run(Pool::Short, work) => if let Ok(cleaned @ 1..) = outcome {
-                tracing::info!(cleaned, "tombstones that nobody needs were removed");
+                tracing::info!(cleaned, "tombstones that all indexes have read were removed");
             },
         }
     }

@@ -1,10 +1,12 @@
 //! The recent slow requests: those whose answer began later than `Limits.SlowRequestInMs` after their head had come.
 //!
-//! Only they take a lock. As many as [`SLOW_REQUESTS_KEPT_MAX`] are kept, in memory, with texts cut at
-//! [`SLOW_TEXT_SIZE_MAX`]. What is in a query stands in them, but not its parameters.
+//! The log has them as warnings, up to [`SLOW_REQUESTS_LOGGED_MAX`] in a minute. Only they take a lock. As many as
+//! [`SLOW_REQUESTS_KEPT_MAX`] are kept, in memory, with texts cut at [`SLOW_TEXT_SIZE_MAX`]. They have the text of a query, but not its
+//! parameters.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant, SystemTime};
 
 use database::Database;
@@ -13,7 +15,10 @@ use parking_lot::Mutex;
 
 use crate::error::Result;
 use crate::exchange::{Exchange, url_of};
-use crate::limits::{SLOW_REQUESTS_KEPT_MAX, SLOW_TEXT_SIZE_MAX};
+use crate::limits::{
+    SLOW_REQUESTS_KEPT_MAX, SLOW_REQUESTS_LOGGED_MAX, SLOW_REQUESTS_LOGGED_WINDOW, SLOW_TEXT_SIZE_MAX,
+};
+use crate::log_budget::LogBudget;
 use crate::node::Node;
 use crate::reply::Reply;
 
@@ -38,12 +43,25 @@ pub(crate) struct SlowRequest {
 pub(crate) struct SlowRequests {
     threshold: Duration,
     kept: Mutex<VecDeque<SlowRequest>>,
+    /// All there were, the forgotten ones too.
+    count: AtomicU64,
+    logged: Mutex<LogBudget>,
 }
 
 impl SlowRequests {
     /// * `threshold`: what takes as long is slow.
     pub(crate) fn new(threshold: Duration) -> SlowRequests {
-        SlowRequests { threshold, kept: Mutex::default() }
+        SlowRequests {
+            threshold,
+            kept: Mutex::default(),
+            count: AtomicU64::new(0),
+            logged: Mutex::new(LogBudget::new(SLOW_REQUESTS_LOGGED_MAX, SLOW_REQUESTS_LOGGED_WINDOW)),
+        }
+    }
+
+    /// How many there were since the start.
+    pub(crate) fn count(&self) -> u64 {
+        self.count.load(Relaxed)
     }
 
     pub(crate) fn threshold(&self) -> Duration {
@@ -59,6 +77,11 @@ impl SlowRequests {
     pub(crate) fn note(&self, mut request: SlowRequest) {
         cut(&mut request.url);
         request.query.as_mut().into_iter().for_each(cut);
+        self.count.fetch_add(1, Relaxed);
+        let budget = self.logged.lock().take(Instant::now());
+        if let Some(left_out) = budget {
+            log(&request, left_out);
+        }
         let mut kept = self.kept.lock();
         if kept.len() == SLOW_REQUESTS_KEPT_MAX {
             kept.pop_front();
@@ -74,6 +97,20 @@ impl SlowRequests {
         };
         self.kept.lock().iter().rev().filter(is_asked).cloned().collect()
     }
+}
+
+/// * `left_out`: slow requests since the last line that the log does not have.
+fn log(request: &SlowRequest, left_out: u64) {
+    tracing::warn!(
+        method = %request.method,
+        url = request.url,
+        database = request.database.as_deref(),
+        query = request.query.as_deref(),
+        status = request.status.map(|status| status.as_u16()),
+        duration_ms = request.duration.as_micros() as f64 / 1000.0,
+        left_out = (left_out > 0).then_some(left_out),
+        "slow request"
+    );
 }
 
 fn cut(text: &mut String) {

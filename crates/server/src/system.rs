@@ -30,6 +30,11 @@ pub(crate) fn resident_size() -> Option<u64> {
     field(&std::fs::read_to_string("/proc/self/status").ok()?, "VmRSS:").map(|kilobytes| kilobytes * 1024)
 }
 
+/// The part of it that is pages of mapped files, in bytes: page cache of the databases, which the system takes back when it needs memory.
+pub(crate) fn mapped_resident_size() -> Option<u64> {
+    field(&std::fs::read_to_string("/proc/self/status").ok()?, "RssFile:").map(|kilobytes| kilobytes * 1024)
+}
+
 /// Memory of the machine; 0 where it is not told.
 pub(crate) fn memory() -> Memory {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();

@@ -107,7 +107,7 @@ pub enum Error {
         max_bytes: u64,
     },
     /// The code of a job panicked: a fault of ours. Nothing of that job was applied; others are not affected.
-    #[error("a change panicked and was taken back")]
+    #[error("a change panicked and was rolled back: this is a bug in Rookery")]
     JobPanicked,
     /// A write or a flush was called inside of a write to the same environment, and would wait for itself.
     #[error("a write to '{}' is running on this thread; another one, or a flush, would wait for it", path.display())]

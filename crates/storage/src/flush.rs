@@ -388,7 +388,9 @@ impl Inner {
                 Ok(true) => {}
                 Ok(false) => return Ok(false),
                 // The room is not given back; nothing else is wrong.
-                Err(error) => tracing::warn!(path = %data.path().display(), %error, "punching a hole"),
+                Err(error) => {
+                    tracing::warn!(path = %data.path().display(), %error, "space in the data file could not be given back (punching a hole)")
+                }
             }
         }
         Ok(true)

@@ -162,7 +162,7 @@ impl Inner {
         }
         self.in_background(|inner| {
             if let Err(error) = inner.flush(false) {
-                tracing::error!(path = %inner.path.display(), %error, "flush");
+                tracing::error!(path = %inner.path.display(), %error, "a flush to the data file failed");
             }
         });
     }
@@ -174,7 +174,7 @@ impl Inner {
         }
         let _hurry = self.pacing.hurry();
         if let Err(error) = self.flush_if(|| self.is_crowded()) {
-            tracing::error!(path = %self.path.display(), %error, "flush");
+            tracing::error!(path = %self.path.display(), %error, "a flush to the data file failed");
         }
     }
 

@@ -80,7 +80,7 @@ impl Inner {
             journal.file.sync().map_err(|e| Error::io("sync", journal.file.path(), 0, e))?;
         }
         if last.transaction > from.transaction {
-            tracing::info!(path = %self.path.display(), from = from.transaction.0, to = last.transaction.0, "recovered");
+            tracing::info!(path = %self.path.display(), from = from.transaction.0, to = last.transaction.0, "transactions recovered from the journal");
         }
         let writer = self.writer.get_mut();
         writer.last_transaction = last.transaction;

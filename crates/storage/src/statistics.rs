@@ -4,6 +4,7 @@ use crate::environment::Environment;
 use crate::error::Result;
 use crate::ids::TransactionId;
 use crate::journal::files::JournalFiles;
+use crate::journal::latency::JournalWrites;
 use crate::limits::PAGE_SIZE;
 use crate::pager::frames::Pool;
 use crate::space;
@@ -40,6 +41,22 @@ pub struct Statistics {
     pub queue_length: usize,
     /// Bytes of page versions in memory, of all environments of the process together.
     pub version_bytes_in_process: usize,
+}
+
+/// Numbers of one environment that are there without a look at any page and without waiting for the writer: for those who ask every few
+/// seconds. Sizes are in bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Gauges {
+    /// As in [`Statistics`].
+    pub data_file_size: u64,
+    /// As in [`Statistics`].
+    pub journal_since_flush: u64,
+    /// As in [`Statistics`].
+    pub flush_count: u64,
+    /// As in [`Statistics`].
+    pub open_readers: usize,
+    /// How long the durable writes of the journal took.
+    pub journal_writes: JournalWrites,
 }
 
 impl Statistics {
@@ -88,6 +105,23 @@ impl Environment {
             }
         }
         Ok(used_pages)
+    }
+
+    /// The numbers that cost nothing.
+    pub fn gauges(&self) -> Gauges {
+        let inner = &self.inner;
+        Gauges {
+            data_file_size: if inner.data.is_some() { inner.table.pages() * PAGE_SIZE as u64 } else { 0 },
+            journal_since_flush: inner.pacing.journal_bytes(),
+            flush_count: inner.pacing.flush_count(),
+            open_readers: inner.readers.open_count().saturating_sub(1),
+            journal_writes: inner.device.latency.writes(),
+        }
+    }
+
+    /// Bytes of page versions in memory, of all environments of the process together.
+    pub fn version_bytes_in_process() -> usize {
+        Pool::used_bytes()
     }
 
     /// Counts.

@@ -219,7 +219,7 @@ impl Settings {
             Some(Name::AllowedHosts) => self.options.allowed_hosts = values::hosts(value)?,
             Some(Name::SetupMode) => match plain(value).as_str() {
                 "none" | "initial" | "unsecured" => {
-                    self.notes.push(format!("{name} (from {source}) changes nothing here"))
+                    self.notes.push(format!("{name} (from {source}) has no effect here"))
                 }
                 "secured" | "letsencrypt" => bail!(NO_PROTECTION),
                 _ => bail!("expected None, Initial, Unsecured, Secured or LetsEncrypt"),
@@ -248,6 +248,9 @@ impl Settings {
                     _ => bail!("expected text or json"),
                 }
             }
+            Some(Name::LogAccess) => {
+                self.options.access_log = values::truth(value).context("expected true or false")?;
+            }
             Some(Name::ResponseCompression) => {
                 if !values::truth(value).context("expected true or false")? {
                     self.warnings.push(format!(
@@ -262,9 +265,9 @@ impl Settings {
                 (limit.set)(&mut self.options.limits, number);
             }
             Some(Name::NotDone) => {
-                self.warnings.push(format!("{name} (from {source}) asks for what this version does not do"));
+                self.warnings.push(format!("{name} (from {source}) is not implemented and is ignored"));
             }
-            Some(Name::NoMeaning) => self.notes.push(format!("{name} (from {source}) changes nothing here")),
+            Some(Name::NoMeaning) => self.notes.push(format!("{name} (from {source}) has no effect here")),
             None => {
                 let hint = names::did_you_mean(name, source);
                 self.warnings.push(format!("unknown setting {name} (from {source}){hint}"));
@@ -341,7 +344,7 @@ mod tests {
         let expected = [
             "unknown setting Section.Key (from the flag)",
             "unknown setting Storage.TempPaht (from the flag); did you mean Storage.TempPath?",
-            "Logs.Path (from the flag) asks for what this version does not do",
+            "Logs.Path (from the flag) is not implemented and is ignored",
         ];
         assert_eq!(settings.warnings, expected);
     }

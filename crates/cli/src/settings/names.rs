@@ -21,6 +21,7 @@ pub(super) enum Name {
     LogLevel,
     LogMode,
     LogFormat,
+    LogAccess,
     ResponseCompression,
     Limit(LimitSetting),
     /// Protection that is not there, or a name of `Security` that nobody knows: the server must not start.
@@ -131,7 +132,7 @@ pub(super) const OWN_FLAGS: [(&str, &str); 5] = [
     ("log-format", "Log.Format"),
 ];
 
-const NAMES: [(&str, Name); 14] = [
+const NAMES: [(&str, Name); 15] = [
     ("ServerUrl", Name::ServerUrl),
     ("PublicServerUrl", Name::PublicServerUrl),
     ("DataDir", Name::DataDir),
@@ -145,6 +146,7 @@ const NAMES: [(&str, Name); 14] = [
     ("Log.Level", Name::LogLevel),
     ("Logs.Mode", Name::LogMode),
     ("Log.Format", Name::LogFormat),
+    ("Log.Access", Name::LogAccess),
     ("Http.UseResponseCompression", Name::ResponseCompression),
 ];
 

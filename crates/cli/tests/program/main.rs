@@ -3,6 +3,7 @@
 
 mod compact;
 mod import;
+mod log;
 mod manual;
 mod remote;
 mod serve;

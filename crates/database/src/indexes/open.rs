@@ -23,6 +23,8 @@ const REPLACEMENT: &str = "ReplacementOf/";
 
 /// An index of a database.
 pub struct Index {
+    /// The name of its database, for the log; empty for one that only tries a definition.
+    database: String,
     name: String,
     /// Its name until it replaces the index of its final name.
     replacement_name: String,
@@ -83,6 +85,7 @@ impl Index {
         let name = definition.name();
         let outputs = definition.output().zip(output).map(|(output, stored)| Outputs::new(output, stored));
         Ok(Index {
+            database: String::new(),
             replacement_name: format!("{REPLACEMENT}{name}"),
             name,
             is_replacement: AtomicBool::new(is_replacement),
@@ -104,6 +107,17 @@ impl Index {
             outputs,
             history: former,
         })
+    }
+
+    /// The index, with the name that its database has in the log.
+    pub(super) fn of_database(mut self, name: &str) -> Index {
+        name.clone_into(&mut self.database);
+        self
+    }
+
+    /// The name of its database.
+    pub(super) fn database_name(&self) -> &str {
+        &self.database
     }
 
     /// A temporary index in memory over the first documents of a snapshot, to try a definition. [`Self::errors`] lists failures.
@@ -523,7 +537,7 @@ impl Index {
 
     /// Stops indexing after a failure and wakes all waiters. Maintenance rebuilds the index, unless it would fail again.
     pub fn fail(&self, error: query::index::Error) {
-        tracing::error!(index = self.name, %error, "an index failed");
+        tracing::error!(database = self.database, index = self.name(), %error, "an index failed");
         let mut state = self.state.lock();
         state.failure = Some(error);
         wake(state, |_| true);
@@ -562,14 +576,14 @@ impl Index {
 impl Drop for Index {
     fn drop(&mut self) {
         if let Err(error) = self.keep_last_query(Usage::is_due_at_end) {
-            tracing::warn!(index = self.name, %error, "when an index was last asked was not kept");
+            tracing::warn!(database = self.database, index = self.name, %error, "the time of the last query of an index could not be stored");
         }
         drop(self.store.take());
         if let (true, Some(folder)) = (self.is_removed.load(Relaxed), &self.folder)
             && let Err(error) = folders::remove(folder)
         {
             // At the next start it goes, since no definition names it.
-            tracing::warn!(index = self.name, %error, "the files of a removed index were not removed");
+            tracing::warn!(database = self.database, index = self.name, %error, "the files of a deleted index could not be removed");
         }
     }
 }

@@ -90,7 +90,7 @@ impl Indexes {
                 // The documents are there all the same, and the definition stays.
                 Err(error) => {
                     self.lacks_some.store(true, SeqCst);
-                    tracing::error!(index = name, %error, "an index cannot be opened; it does not answer for now");
+                    tracing::error!(database = database.name(), index = name, %error, "an index cannot be opened; it does not answer queries for now");
                 }
             }
         }
@@ -126,13 +126,13 @@ impl Indexes {
                 Ok(index) => {
                     index.usage().move_on(self.closed_for.load(SeqCst));
                     index.pause(self.is_paused.load(SeqCst));
-                    tracing::info!(index = name, "it is opened after all");
+                    tracing::info!(database = database.name(), index = name, "an index could be opened after all");
                     self.change_open(|open| open.push(index.clone()));
                     self.give_turn(&index);
                 }
                 Err(error) => {
                     lacks_some = true;
-                    tracing::warn!(index = name, %error, "an index still cannot be opened");
+                    tracing::warn!(database = database.name(), index = name, %error, "an index still cannot be opened");
                 }
             }
         }
@@ -142,6 +142,7 @@ impl Indexes {
 
     /// * `last_etag`: that of the documents. An index that is past it is of others.
     fn open_stored(&self, stored: StoredIndex, last_etag: Etag) -> Result<Arc<Index>> {
+        let database = self.database()?.name().to_owned();
         let options = storage::Options {
             flush_after_bytes: INDEX_FLUSH_BYTES,
             version_bytes_max: self.version_bytes_max,
@@ -149,7 +150,7 @@ impl Indexes {
         };
         let Some(folder) = self.folder.as_ref().map(|folder| folder.join(stored.folder())) else {
             let store = query::index::Index::in_memory(options)?.with_memory(self.memory.clone());
-            return Ok(Arc::new(Index::new(stored, store, None)?));
+            return Ok(Arc::new(Index::new(stored, store, None)?.of_database(&database)));
         };
         let open = || {
             folders::make(&folder)?;
@@ -161,7 +162,7 @@ impl Indexes {
                 };
                 Ok(open(&folder, options.clone())?.with_memory(self.memory.clone()))
             })?;
-            let index = Index::new(stored.clone(), store, Some(folder.clone()))?;
+            let index = Index::new(stored.clone(), store, Some(folder.clone()))?.of_database(&database);
             if index.progress().iter().any(|progress| progress.items.max(progress.tombstones) > last_etag) {
                 return Err(query::index::Error::Corrupt { rule: "no index has what its documents have not" }.into());
             }
@@ -171,8 +172,10 @@ impl Indexes {
             Err(Error::Index(error)) if error.is_damage() => {
                 let index = stored.definition.name();
                 match &error {
-                    query::index::Error::OlderFormat { .. } => tracing::info!(index, %error, "it is built anew"),
-                    _ => tracing::error!(index, %error, "an index cannot be read; it is built anew"),
+                    query::index::Error::OlderFormat { .. } => {
+                        tracing::info!(database, index, %error, "an index of an older format is rebuilt")
+                    }
+                    _ => tracing::error!(database, index, %error, "an index cannot be read; it is rebuilt"),
                 }
                 folders::remove(&folder)?;
                 open()
@@ -436,6 +439,7 @@ impl Indexes {
             open.push(anew.clone());
         });
         index.remove();
+        tracing::info!(database = database.name(), index = anew.name(), "index reset; it is rebuilt");
         self.give_turn(&anew);
         Ok(true)
     }
@@ -555,7 +559,7 @@ fn sweep(folder: &Path, stored: &[StoredIndex]) {
             && !is_known
             && let Err(error) = folders::remove(&path)
         {
-            tracing::warn!(folder = name, %error, "what is left of an index was not removed");
+            tracing::warn!(folder = name, %error, "the rest of a deleted index could not be removed");
         }
     }
 }

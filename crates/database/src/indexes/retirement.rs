@@ -42,10 +42,12 @@ impl Indexes {
             let behind = left_behind(index, last);
             // A query that needs it now creates it again.
             if behind >= after {
+                let idle_hours = behind.as_secs() / 3600;
                 tracing::info!(
+                    database = database.name(),
                     index = index.name(),
-                    ?behind,
-                    "an index that a query made was not asked any more; it goes"
+                    idle_hours,
+                    "an idle automatic index is deleted"
                 );
                 self.remove_open(index)?;
             }

@@ -106,7 +106,7 @@ impl Indexes {
             Box::new(move |_| {
                 let Some(database) = database.upgrade() else { return };
                 if let Err(error) = database.indexes().look(&database) {
-                    tracing::error!(database = database.name(), %error, "what indexes lack cannot be read");
+                    tracing::error!(database = database.name(), %error, "the changes that indexes lack cannot be read");
                 }
             }),
         );
@@ -256,7 +256,7 @@ impl Indexes {
             Err(error @ Error::Index(_)) => Err(error),
             Err(error) => {
                 if !database.is_closed() {
-                    tracing::warn!(index = index.name(), %error, "results of an index could not be written as documents");
+                    tracing::warn!(database = database.name(), index = index.name(), %error, "results of an index could not be written as documents");
                 }
                 index.has_turn.store(false, SeqCst);
                 Ok(None)
@@ -280,7 +280,7 @@ impl Indexes {
                 self.give_turn(index);
             }
         } else if !index.has_failed_turn.swap(true, SeqCst) {
-            tracing::warn!(index = index.name(), %error, "an index cannot go on for now");
+            tracing::warn!(database = database.name(), index = index.name(), %error, "an index cannot go on for now; it tries again");
         }
     }
 
@@ -300,7 +300,7 @@ impl Indexes {
             IndexDefinition::Map(_) => Ok(()),
         };
         if let Err(error) = &done {
-            tracing::warn!(index = index.name(), %error, "an index could not be put in place of another");
+            tracing::warn!(database = index.database_name(), index = index.name(), %error, "an index could not replace another");
         }
         done.is_ok()
     }
@@ -328,7 +328,7 @@ impl Indexes {
             tracing::warn!(%error, "indexes that could not be opened cannot be looked for");
         }
         if let Err(error) = self.retire() {
-            tracing::warn!(%error, "indexes that nobody asks any more could not be removed");
+            tracing::warn!(%error, "idle automatic indexes could not be deleted");
         }
         let is_unfinished = |index: &Arc<Index>| {
             let has_failed_turn = index.has_failed_turn.load(SeqCst);
@@ -346,7 +346,7 @@ impl Indexes {
                 None => index.keep_last_query(Usage::is_due).and_then(|()| index.flush_if_idle().map(drop)),
             };
             if let Err(error) = done {
-                tracing::warn!(index = index.name(), %error, "an index could not be flushed or built anew");
+                tracing::warn!(database = index.database_name(), index = index.name(), %error, "an index could not be flushed or rebuilt");
             }
         }
     }

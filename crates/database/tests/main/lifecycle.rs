@@ -362,10 +362,13 @@ fn a_database_that_nobody_asks_for_is_closed_until_somebody_does() {
     for _ in 0..40 {
         databases.maintain();
         assert!(databases.find_open("asked").unwrap().is_some());
+        // Monitoring is no use.
+        let _ = databases.peek("idle").unwrap();
     }
     for name in ["held", "memory", "working"] {
         assert!(databases.find_open(name).unwrap().is_some(), "{name}");
     }
+    assert!(databases.peek("asked").unwrap().is_some() && databases.peek("idle").unwrap().is_none());
     assert!(databases.find_open("idle").unwrap().is_none() && has(&databases.find("idle").unwrap(), "a"));
     assert!(Arc::ptr_eq(&held, &databases.find("held").unwrap()));
     operation.end(OperationStatus::Canceled);

@@ -39,6 +39,7 @@ pub(crate) use id::ID;
 pub(crate) use metadata::GET_METADATA;
 
 use crate::plan::Refused;
+use crate::rql::nearest::nearest;
 use std::sync::LazyLock;
 
 /// All functions, by subject. `docs/rql.md` lists them in this order.
@@ -140,7 +141,7 @@ pub(crate) fn stands_in(name: &str, clause: Clause) -> bool {
 /// Why a call is not a condition of `where`.
 pub(crate) fn not_a_condition(name: &str) -> Refused {
     let Some(function) = find(name) else {
-        return Refused::Invalid(format!("'{name}' is not a function of conditions"));
+        return Refused::Invalid(unknown(name, Clause::Where));
     };
     if function.is_missing(Clause::Where) {
         return Refused::NotSupported(format!("{}() in a condition", function.name));
@@ -152,9 +153,16 @@ pub(crate) fn not_a_condition(name: &str) -> Refused {
     let names: Vec<&str> = clauses.iter().map(|clause| clause.name()).collect();
     let function = function.name;
     Refused::Invalid(match names.as_slice() {
-        [] => format!("'{function}' is not a function of conditions"),
-        names => format!("'{function}' is not a function of conditions, but of {}", names.join(", ")),
+        [] => format!("Function '{function}' is not a condition of `where`"),
+        names => format!("Function '{function}' is not a condition of `where`; it stands in {}", names.join(", ")),
     })
+}
+
+/// A call of a function that does not exist, in words, with the one of the clause that was probably meant.
+fn unknown(name: &str, clause: Clause) -> String {
+    let known = FUNCTIONS.iter().filter(|function| function.clauses().contains(&clause)).map(|function| function.name);
+    let hint = nearest(name, known).map_or_else(String::new, |meant| format!(". Did you mean '{meant}'?"));
+    format!("Unknown function '{name}' in `{}`{hint}", clause.name())
 }
 
 /// Why a call that gives a value is not a condition.

@@ -29,7 +29,7 @@ pub enum Error {
         known: u64,
     },
     /// Another kind of environment is kept in the folder. Nothing was changed.
-    #[error("what is kept there is something else than an index")]
+    #[error("the folder does not contain an index")]
     NotAnIndex,
     /// Something given is over its bound. The document cannot be indexed so, or the batch has to end before it.
     #[error("{what} of {size} bytes is over the limit of {max} bytes")]

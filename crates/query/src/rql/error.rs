@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 /// A text was refused. Lines and columns count from 1, columns in characters.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{line}:{column} {reason}")]
+#[error("{line}:{column} {reason}{}", .hint.as_ref().map_or_else(String::new, |hint| format!(". {hint}")))]
 pub struct Error {
     /// What is wrong.
     pub reason: Reason,
@@ -15,6 +15,8 @@ pub struct Error {
     pub column: usize,
     /// Bytes before the place.
     pub offset: usize,
+    /// What was probably meant, or what to do, as a sentence without its full stop.
+    pub hint: Option<String>,
 }
 
 /// What is wrong with the text. The wording is RavenDB's wherever it has one for the case.
@@ -105,7 +107,7 @@ impl Error {
         let before = text.get(..offset).unwrap_or(text);
         let line = 1 + before.bytes().filter(|byte| *byte == b'\n').count();
         let column = 1 + before.chars().rev().take_while(|c| *c != '\n').count();
-        Error { reason, line, column, offset }
+        Error { reason, line, column, offset, hint: None }
     }
 }
 

@@ -13,7 +13,9 @@
 mod ast;
 mod error;
 mod expression;
+mod hint;
 mod lexer;
+pub(crate) mod nearest;
 mod parser;
 mod print;
 mod script;

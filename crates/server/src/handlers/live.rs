@@ -65,7 +65,7 @@ fn live(node: &Node, name: Option<&str>) -> Result<Reply> {
 
 fn write(json: &mut Writer<'_>, node: &Node, name: &str) -> Result<()> {
     json.name("Name").string(name);
-    match node.databases.find_open(name) {
+    match node.databases.peek(name) {
         Ok(Some(database)) => {
             json.name("State").string("Open");
             write_open(json, &database)?;

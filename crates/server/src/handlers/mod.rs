@@ -14,6 +14,7 @@ pub(crate) mod identities;
 pub(crate) mod indexes;
 pub(crate) mod live;
 pub(crate) mod members;
+pub(crate) mod metrics;
 pub(crate) mod multi_get;
 pub(crate) mod node_info;
 pub(crate) mod operations;

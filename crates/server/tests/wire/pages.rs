@@ -1,4 +1,4 @@
-//! Pages, metrics, and what the node says about itself.
+//! Pages, and what the node says about itself.
 
 use super::support::Wire;
 
@@ -30,18 +30,6 @@ fn a_host_header_is_not_put_on_a_page_as_it_is() {
         std::io::Read::read_to_string(&mut stream, &mut text).unwrap();
         assert!(text.starts_with("HTTP/1.1 ") && !text.contains("<script>"), "{path}: {text}");
     }
-}
-
-#[test]
-fn metrics_are_in_the_form_of_prometheus() {
-    let wire = Wire::with_database();
-    let metrics = wire.call("GET /metrics", "").text();
-    for line in metrics.lines().filter(|line| !line.starts_with("# TYPE ")) {
-        let (name, value) = line.rsplit_once(' ').unwrap();
-        assert!(name.starts_with("rookery_") || name.starts_with("process_"), "{line}");
-        value.parse::<f64>().unwrap();
-    }
-    assert!(metrics.contains("rookery_databases 1\n"), "{metrics}");
 }
 
 #[test]

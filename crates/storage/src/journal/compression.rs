@@ -8,6 +8,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use super::latency::JournalLatency;
+
 /// Raw bytes below which a record takes a few blocks anyway.
 const RECORD_BYTES_MIN: usize = 16 << 10;
 
@@ -49,6 +51,7 @@ impl Compression {
 pub(crate) struct Device {
     small: Mean,
     large: Mean,
+    pub latency: JournalLatency,
 }
 
 /// Bytes and nanoseconds of a write, averaged over the last ones; 0: none yet.
@@ -64,6 +67,7 @@ impl Device {
 
     /// A write of `bytes` took so long.
     pub fn wrote(&self, bytes: usize, took: Duration) {
+        self.latency.note(took);
         if bytes <= Self::SMALL_MAX {
             self.small.add(bytes, took);
         } else if bytes >= Self::LARGE_MIN {

@@ -4,12 +4,14 @@
 //! * [`record`]: one transaction.
 //! * [`compression`]: whether a record is compressed.
 //! * [`files`]: the files that records go to, prewritten and recycled.
+//! * [`latency`]: how long its durable writes take.
 //! * [`newest`]: which of them was begun last.
 //! * [`replay`]: reading them back after a crash.
 
 pub mod compression;
 pub mod diff;
 pub mod files;
+pub mod latency;
 pub mod newest;
 pub mod record;
 pub mod replay;

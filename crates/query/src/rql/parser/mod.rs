@@ -25,6 +25,7 @@ mod tests;
 
 use super::ast::{Output, Query};
 use super::error::{Error, Reason};
+use super::hint::explained;
 use crate::limits::QUERY_SIZE_MAX;
 use cursor::Cursor;
 use expression::Clause;
@@ -38,7 +39,7 @@ pub fn parse(text: &str) -> Result<Query<'_>, Error> {
     if text.len() > QUERY_SIZE_MAX {
         return Err(Error::at(Reason::TooLong, text, 0));
     }
-    Cursor::new(text).query()
+    Cursor::new(text).query().map_err(|error| explained(error, text))
 }
 
 impl<'q> Cursor<'q> {

@@ -1,0 +1,139 @@
+//! What `/metrics` tells of databases and indexes, read once for all families: each family needs all of them.
+
+use database::{Database, Error, Index, IndexingStatus, OperationStatus, Result};
+use storage::Gauges;
+
+use crate::limits::{METRICS_DATABASES_MAX, METRICS_INDEXES_MAX};
+use crate::node::Node;
+
+/// Databases by name, up to the limits.
+pub(super) struct Facts {
+    pub(super) databases: Vec<DatabaseFacts>,
+    /// All databases, those that are left out as well.
+    pub(super) database_count: usize,
+    pub(super) indexes_left_out: usize,
+}
+
+/// One database.
+pub(super) struct DatabaseFacts {
+    pub(super) name: String,
+    /// `open`, `closed`, `disabled` or `failed`.
+    pub(super) state: &'static str,
+    /// `None`: it is not open, or cannot be read.
+    pub(super) open: Option<OpenFacts>,
+}
+
+/// Numbers of an open database; sizes are in bytes.
+pub(super) struct OpenFacts {
+    pub(super) documents: u64,
+    pub(super) tombstones: u64,
+    pub(super) disk_size: u64,
+    pub(super) requests: u64,
+    pub(super) queued_batches: u64,
+    pub(super) running_operations: u64,
+    pub(super) storage: Gauges,
+    pub(super) indexes: Vec<IndexFacts>,
+    pub(super) index_count: u64,
+}
+
+/// Numbers of one index; sizes are in bytes.
+pub(super) struct IndexFacts {
+    pub(super) name: String,
+    /// `normal`, `paused`, `disabled` or `error`.
+    pub(super) state: &'static str,
+    pub(super) entries: u64,
+    /// From the last change that it has to the last one of its collections, in etags.
+    pub(super) lag: u64,
+    pub(super) is_stale: bool,
+    pub(super) errors: u64,
+    pub(super) failed: u64,
+    pub(super) indexed: u64,
+    pub(super) disk_size: u64,
+}
+
+impl Facts {
+    pub(super) fn of(node: &Node) -> Facts {
+        let names = node.databases.names();
+        let mut facts = Facts { databases: Vec::new(), database_count: names.len(), indexes_left_out: 0 };
+        let mut room = METRICS_INDEXES_MAX;
+        for name in names.into_iter().take(METRICS_DATABASES_MAX) {
+            let (state, open) = match node.databases.peek(&name) {
+                Ok(None) => ("closed", None),
+                Err(Error::Disabled { .. }) => ("disabled", None),
+                // It was deleted since it was listed.
+                Err(_) => continue,
+                Ok(Some(database)) => match OpenFacts::of(&database, room) {
+                    Ok(open) => {
+                        room -= open.indexes.len();
+                        facts.indexes_left_out += open.index_count as usize - open.indexes.len();
+                        (if database.failure().is_some() { "failed" } else { "open" }, Some(open))
+                    }
+                    Err(error) => {
+                        tracing::debug!(database = name, %error, "the metrics of a database cannot be read");
+                        ("failed", None)
+                    }
+                },
+            };
+            facts.databases.push(DatabaseFacts { name, state, open });
+        }
+        facts
+    }
+}
+
+impl OpenFacts {
+    /// * `index_count_max`: indexes to be looked at.
+    fn of(database: &Database, index_count_max: usize) -> Result<OpenFacts> {
+        let statistics = database.read().statistics()?;
+        let all = database.indexes().all();
+        // One that cannot be read now is damaged: the next batch or query finds that, and it is rebuilt.
+        let indexes =
+            all.iter().take(index_count_max).filter_map(|index| IndexFacts::of(database, index).ok()).collect();
+        let operations = database.operations().all();
+        let is_running = |status| matches!(status, OperationStatus::InProgress);
+        Ok(OpenFacts {
+            documents: statistics.documents().count,
+            tombstones: statistics.documents().tombstone_count,
+            disk_size: database.size_on_disk(),
+            requests: database.request_count(),
+            queued_batches: database.queued_count() as u64,
+            running_operations: operations.iter().filter(|operation| is_running(operation.status())).count() as u64,
+            storage: database.documents().environment().gauges(),
+            indexes,
+            index_count: all.len() as u64,
+        })
+    }
+}
+
+impl IndexFacts {
+    fn of(database: &Database, index: &Index) -> Result<IndexFacts> {
+        let statistics = index.statistics()?;
+        let has_failed = index.failure().is_some();
+        let state = match index.status() {
+            _ if has_failed => "error",
+            IndexingStatus::Disabled => "disabled",
+            IndexingStatus::Paused => "paused",
+            IndexingStatus::Running => "normal",
+        };
+        // That of the index is opened before that of its documents.
+        let snapshot = if has_failed { None } else { Some(index.read()?) };
+        let documents = database.read();
+        let is_stale = snapshot.map_or(Ok(true), |snapshot| index.is_stale(&snapshot, 0, &documents, None))?;
+        let mut lag = 0;
+        for (source, progress) in index.sources().iter().zip(&statistics.progress) {
+            let last = documents.last_etags(source.kind, source.collection.as_deref())?;
+            lag = lag.max(last.items.saturating_sub(progress.items));
+            lag = lag.max(last.tombstones.saturating_sub(progress.tombstones));
+        }
+        Ok(IndexFacts {
+            name: index.name().to_owned(),
+            state,
+            entries: statistics.entry_count,
+            lag,
+            is_stale,
+            errors: statistics.error_count,
+            failed: statistics.failed_count,
+            indexed: statistics.indexed_count,
+            disk_size: index.size_on_disk(),
+        })
+    }
+}
