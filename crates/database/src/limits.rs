@@ -87,6 +87,23 @@ pub(crate) const OPERATION_QUERY_SIZE_MAX: usize = 2000;
 /// Seconds that the state of an operation is kept after it ended.
 pub(crate) const ENDED_OPERATION_KEPT_SECONDS: u64 = 15 * 60;
 
+/// Warnings in the answer of a query.
+pub const WARNINGS_MAX: usize = 16;
+/// Characters of a name that a warning repeats.
+pub(crate) const WARNED_NAME_LENGTH_MAX: usize = 128;
+/// Documents that are read for a suggestion, where a query names a field that no document has.
+pub(crate) const SAMPLE_DOCUMENTS_MAX: usize = 32;
+/// Bytes of a document above which it is passed over for that: all of them are read in some milliseconds.
+pub(crate) const SAMPLE_DOCUMENT_SIZE_MAX: usize = 64 << 10;
+/// Paths of fields that are gathered from these documents.
+pub(crate) const SAMPLE_PATHS_MAX: usize = 1024;
+/// Objects inside of one another whose fields are gathered.
+pub(crate) const SAMPLE_DEPTH_MAX: usize = 8;
+/// Elements of an array whose fields are gathered.
+pub(crate) const SAMPLE_ELEMENTS_MAX: usize = 16;
+/// Empty indexes that answer for collections which never had a document, for the next query of the same fields.
+pub(crate) const EMPTY_INDEXES_KEPT_MAX: usize = 4;
+
 /// How often a batch with patches is resolved: each time somebody else changed meanwhile what it read. Who patches one document with a
 /// hundred others at once has his turn before.
 pub(crate) const PATCH_TRIES_MAX: usize = 256;

@@ -1,6 +1,8 @@
 //! The indexes of a database: found or made for a query, kept up to date by a pool of threads, removed when others replace them.
 
 mod control;
+mod empty;
+mod known_fields;
 mod open;
 mod output_rules;
 mod outputs;

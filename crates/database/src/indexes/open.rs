@@ -11,6 +11,7 @@ use query::definition::{IndexDefinition, IndexSettings, IndexSource, MapIndex};
 use query::index::{History, IndexError, IndexSnapshot, Notes, Progress};
 use query::indexing::{BatchControl, BatchResult, Indexer, Moment, has_failed, is_behind, progress_of};
 
+use super::known_fields::KnownFields;
 use super::outputs::Outputs;
 use super::pool::{Scratch, TimeUsed};
 use super::state::{IndexState, IndexStatistics, IndexingBatch, IndexingStatus, wake, wake_if_stopped};
@@ -50,6 +51,8 @@ pub struct Index {
     /// True once it is removed: its folder is deleted when the last holder drops it.
     is_removed: AtomicBool,
     usage: Usage,
+    /// Of an automatic index.
+    known_fields: KnownFields,
     /// When it was opened, which counts as a query of one that a query made, if none is kept.
     opened: Date,
     /// Where its results become documents.
@@ -80,6 +83,7 @@ impl Index {
         };
         // It stopped, and stays so until it is built anew.
         let failure = state.too_many_failures();
+        let known_fields = KnownFields::new(definition.as_automatic().map_or(0, |automatic| automatic.fields().len()));
         let name = definition.name();
         let outputs = definition.output().zip(output).map(|(output, stored)| Outputs::new(output, stored));
         Ok(Index {
@@ -100,6 +104,7 @@ impl Index {
             has_failed_turn: AtomicBool::new(false),
             is_removed: AtomicBool::new(false),
             usage: Usage::new(&history),
+            known_fields,
             opened: Date::now(),
             outputs,
             history: former,
@@ -273,6 +278,10 @@ impl Index {
     /// The last use on the clock of retirement; for an automatic index without one, its opening. `None`: never.
     pub(super) fn last_use(&self) -> Option<Date> {
         self.usage.last_use().or_else(|| self.definition.as_automatic().map(|_| self.opened))
+    }
+
+    pub(super) fn known_fields(&self) -> &KnownFields {
+        &self.known_fields
     }
 
     pub(super) fn usage(&self) -> &Usage {
@@ -497,6 +506,7 @@ impl Index {
 
     /// Notes what a batch came to, and how long it took.
     fn note(&self, step: BatchResult, duration: Duration) -> Result<()> {
+        self.known_fields.forget();
         let mut state = self.state.lock();
         state.add_batch(&step, duration);
         state.indexed_count += step.indexed;

@@ -12,6 +12,7 @@ use query::definition::{AutomaticIndex, IndexDefinition, IndexSettings, LockMode
 use query::limits::AUTOMATIC_FIELDS_MAX;
 use storage::memory::Memory;
 
+use super::empty::EmptyIndexes;
 use super::open::Index;
 use super::pool::IndexingPool;
 use super::scheduler::RoundPacer;
@@ -44,6 +45,7 @@ pub struct Indexes {
     version_bytes_max: usize,
     /// What indexing may hold, together with requests.
     memory: Arc<Memory>,
+    empty: EmptyIndexes,
 }
 
 /// Which index answers a query.
@@ -71,6 +73,7 @@ impl Indexes {
             closed_for: AtomicU64::new(0),
             version_bytes_max: limits.page_versions_size,
             memory: limits.memory.clone(),
+            empty: EmptyIndexes::default(),
         }
     }
 
@@ -241,7 +244,7 @@ impl Indexes {
     }
 
     /// The same, but creates the index if there is none. The new index also has the fields of the widest index of the source, which it
-    /// then replaces.
+    /// then replaces. For a collection that never had a document nothing is created: an empty index in memory answers.
     ///
     /// # Errors
     ///
@@ -250,11 +253,16 @@ impl Indexes {
         if let Some(index) = self.covering(needed) {
             return Ok(index);
         }
+        let database = self.database()?;
+        if let Some(name) = &needed.collection
+            && database.read().collection(name)?.is_none()
+        {
+            return self.empty.of(new_for(&self.open.load(), needed), &self.memory);
+        }
         let _changing = self.changing.lock();
         if let Some(index) = self.covering(needed) {
             return Ok(index);
         }
-        let database = self.database()?;
         let open = self.open.load();
         let definition = IndexDefinition::Automatic(new_for(&open, needed));
         self.add(&database, StoredIndex::new(definition, IndexSettings::default(), false, Date::now()))

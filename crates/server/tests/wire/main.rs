@@ -57,3 +57,4 @@ mod text_search;
 mod timings;
 mod topology;
 mod vectors;
+mod warnings;
