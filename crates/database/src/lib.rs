@@ -34,6 +34,7 @@ mod names;
 mod operations;
 mod patches;
 pub mod queries;
+mod query_settings;
 mod queue;
 mod record;
 mod record_properties;
@@ -57,6 +58,7 @@ pub use indexes::{Explanation, FormerDefinition, Index, IndexStatistics, Indexes
 pub use limits::Limits;
 pub use operations::{Operation, OperationDetail, OperationId, OperationResult, OperationStatus, Operations, Progress};
 pub use patches::{PatchAttempts, PatchedDocument, QueryPatch};
+pub use query_settings::{AutomaticIndexes, QuerySettings, QuerySwitch};
 pub use record::{DatabaseRecord, LockMode};
 pub use record_properties::{RECORD_PROPERTIES, RecordProperty};
 pub use script_memory::with_script_memory;

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use storage::memory::Memory;
 
+use crate::QuerySettings;
+
 /// The setting that bounds [`Limits::memory`].
 pub const MEMORY: &str = "Limits.MemoryInMb";
 /// The setting that bounds [`Limits::bodies`].
@@ -41,6 +43,8 @@ pub struct Limits {
     pub automatic_index_idle_after: Duration,
     /// It goes when it was idle for so long.
     pub idle_index_kept: Duration,
+    /// The settings of queries in databases that have none of their own.
+    pub queries: QuerySettings,
 }
 
 impl Default for Limits {
@@ -58,6 +62,7 @@ impl Default for Limits {
             indexing_threads_max: std::thread::available_parallelism().map_or(2, usize::from),
             automatic_index_idle_after: Duration::from_secs(30 * 60),
             idle_index_kept: Duration::from_secs(72 * 60 * 60),
+            queries: QuerySettings::default(),
         }
     }
 }

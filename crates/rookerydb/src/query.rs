@@ -286,7 +286,7 @@ impl<'d> Query<'d> {
         if change == ByQuery::Patch {
             QueryPatch::of_query(&database, &query)?;
         }
-        let freshness = Freshness { stale_wait: Some(self.stale_wait.unwrap_or(INDEX_WAIT)), after_write: None };
+        let freshness = Freshness { stale_wait: Some(self.stale_wait.unwrap_or(INDEX_WAIT)), ..Freshness::default() };
         let ready = database.ready(&query, &freshness, self.run_time)?;
         change.check_index(ready.as_ref()).map_err(database::Error::from)?;
         let began_at = database.read().last_etag()?;
@@ -341,7 +341,7 @@ impl<'d> Query<'d> {
         work: impl for<'a> FnOnce(&QueryRun<'a>) -> database::Result<T>,
     ) -> Result<T> {
         let database = self.database.open()?;
-        let freshness = Freshness { stale_wait: self.stale_wait, after_write: None };
+        let freshness = Freshness { stale_wait: self.stale_wait, ..Freshness::default() };
         let deadline = Deadline::new(Some(self.run_time), || false);
         let (memory, script_limits) = (database.limits().memory.clone(), database.limits().script);
         let context = RunContext { memory: memory.clone(), deadline: &deadline, script_limits, timings: None };

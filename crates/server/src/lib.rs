@@ -43,6 +43,7 @@ mod system;
 mod time_span;
 
 pub use access::Access;
+pub use database::QuerySwitch;
 pub use limits::{LimitSetting, Limits};
 pub use recent_log::{LogLevel, RecentLog};
 pub use routes::{ROUTES, Route};

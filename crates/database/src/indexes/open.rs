@@ -427,6 +427,18 @@ impl Index {
         state.waiting.add(etag, wait, done);
     }
 
+    /// True if it has everything of its own sources that a snapshot has, whatever was written to others.
+    ///
+    /// * `documents`: opened before the snapshot of the index that is read.
+    ///
+    /// # Errors
+    ///
+    /// The documents cannot be read.
+    pub fn has_all_of(&self, documents: &Snapshot<'_>) -> Result<bool> {
+        let last = self.sources.iter().map(|source| documents.last_etags(source.kind, source.collection.as_deref()));
+        Ok(!self.lacks(&last.collect::<Result<Vec<_>, _>>()?))
+    }
+
     /// The etag up to which it has processed all changes.
     pub fn indexed_to(&self) -> Etag {
         self.state.lock().indexed_to

@@ -43,6 +43,7 @@ mod pages;
 mod parameters;
 mod patches;
 mod queries;
+mod query_settings;
 mod routes;
 mod sample_data;
 mod script_indexes;
