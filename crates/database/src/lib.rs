@@ -54,7 +54,9 @@ pub use databases::{Databases, DatabasesOptions};
 pub use error::{Error, Result};
 pub use folders::is_being_removed;
 pub use import::{ImportOptions, ImportReport, LineError};
-pub use indexes::{Explanation, FormerDefinition, Index, IndexStatistics, Indexes, IndexingBatch, IndexingStatus};
+pub use indexes::{
+    Action, Advice, Explanation, FormerDefinition, Index, IndexStatistics, Indexes, IndexingBatch, IndexingStatus, Problem,
+};
 pub use limits::Limits;
 pub use operations::{Operation, OperationDetail, OperationId, OperationResult, OperationStatus, Operations, Progress};
 pub use patches::{PatchAttempts, PatchedDocument, QueryPatch};

@@ -106,6 +106,14 @@ pub(crate) const SAMPLE_PATHS_MAX: usize = 1024;
 pub(crate) const SAMPLE_DEPTH_MAX: usize = 8;
 /// Elements of an array whose fields are gathered.
 pub(crate) const SAMPLE_ELEMENTS_MAX: usize = 16;
+/// The share of the time of indexing from which the adviser calls an index slow, in percent.
+pub(crate) const ADVICE_SLOW_PERCENT_MIN: u128 = 50;
+/// The time of indexing below which it does not.
+pub(crate) const ADVICE_SLOW_TIME_MIN: Duration = Duration::from_secs(10);
+/// Entries for each document from which the adviser reports a fan-out.
+pub(crate) const ADVICE_FAN_OUT_MIN: u64 = 16;
+/// Documents of an automatic index from which the adviser reports fields without values: in fewer they may just not have come yet.
+pub(crate) const ADVICE_VALUES_DOCUMENTS_MIN: u64 = 16;
 /// Empty indexes that answer for collections which never had a document, for the next query of the same fields.
 pub(crate) const EMPTY_INDEXES_KEPT_MAX: usize = 4;
 

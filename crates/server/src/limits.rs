@@ -92,6 +92,8 @@ pub struct Limits {
     pub queries: QuerySettings,
 }
 
+/// How long no query used an index that `indexes/advice` reports as unused, if the request does not say.
+pub(crate) const ADVICE_UNUSED_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 /// The size below which a compressed body may expand without its ratio being looked at, in bytes.
 pub(crate) const DECOMPRESSION_GRACE_SIZE: usize = 1 << 20;
 /// Compressed bytes of a body that are decompressed at once. zstd makes at most 32 MiB of them, which is the most that a body takes before

@@ -211,6 +211,10 @@ impl Index {
         self.created
     }
 
+    pub(super) fn opened(&self) -> Date {
+        self.opened
+    }
+
     /// What may be changed of it without building it anew.
     pub fn settings(&self) -> IndexSettings {
         self.state.lock().settings
@@ -353,6 +357,7 @@ impl Index {
             progress: state.progress.clone(),
             indexed_count: state.indexed_count,
             indexed_per_second: state.speed.per_second(Instant::now()),
+            indexing_time: state.indexing_time,
             failed_count: state.failed_count,
             last_indexed: state.last_indexed,
             last_query: self.usage.last_query(),
@@ -523,6 +528,7 @@ impl Index {
         state.add_batch(&step, duration);
         state.indexed_count += step.indexed;
         state.speed.add(step.indexed, Instant::now());
+        state.indexing_time += duration;
         state.failed_count += step.failed_count();
         state.last_indexed = step.indexed_at.or(state.last_indexed);
         state.progress = step.progress;

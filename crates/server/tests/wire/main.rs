@@ -28,6 +28,7 @@ mod hilo;
 mod http;
 mod identities;
 mod includes;
+mod index_advice;
 mod index_debug;
 mod index_queries;
 mod index_settings;
