@@ -7,6 +7,7 @@ use std::sync::atomic::{
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Instant;
 
+use arc_swap::ArcSwap;
 use documents::{DocumentStore, Etag, Snapshot, StoreOptions};
 use parking_lot::Mutex;
 use storage::Environment;
@@ -15,7 +16,7 @@ use crate::changes::Listeners;
 use crate::indexes::IndexingPool;
 use crate::queue::Queue;
 use crate::tombstones::TombstoneCleaning;
-use crate::{ChangeListener, Error, IndexChange, Indexes, Limits, Operations, Result, folders};
+use crate::{ChangeListener, Error, IndexChange, Indexes, Limits, Operations, QuerySettings, Result, folders};
 
 /// The folder of its indexes, inside of its own.
 const INDEXES: &str = "indexes";
@@ -28,6 +29,7 @@ pub struct Database {
     indexes: Indexes,
     pub(crate) store: DocumentStore,
     pub(crate) limits: Limits,
+    query_settings: ArcSwap<QuerySettings>,
     pub(crate) queue: Queue,
     listeners: Listeners,
     tombstone_cleaning: TombstoneCleaning,
@@ -101,6 +103,7 @@ impl Database {
             is_in_memory,
             store: DocumentStore::open(environment, options)?,
             limits: limits.clone(),
+            query_settings: ArcSwap::from_pointee(limits.queries),
             queue: Queue::default(),
             listeners: Listeners::default(),
             tombstone_cleaning: TombstoneCleaning::default(),
@@ -145,6 +148,15 @@ impl Database {
     /// Does `work`, in which scripts reserve their memory in the account of the node ([`with_script_memory`](crate::with_script_memory)).
     pub fn with_memory<R>(&self, work: impl FnOnce() -> R) -> R {
         crate::with_script_memory(&self.limits.memory, work)
+    }
+
+    /// How its queries treat indexes.
+    pub fn query_settings(&self) -> QuerySettings {
+        **self.query_settings.load()
+    }
+
+    pub(crate) fn set_query_settings(&self, settings: QuerySettings) {
+        self.query_settings.store(Arc::new(settings));
     }
 
     /// Its operations.

@@ -34,6 +34,7 @@ mod names;
 mod operations;
 mod patches;
 pub mod queries;
+mod query_settings;
 mod queue;
 mod record;
 mod record_properties;
@@ -53,10 +54,13 @@ pub use databases::{Databases, DatabasesOptions};
 pub use error::{Error, Result};
 pub use folders::is_being_removed;
 pub use import::{ImportOptions, ImportReport, LineError};
-pub use indexes::{Explanation, FormerDefinition, Index, IndexStatistics, Indexes, IndexingBatch, IndexingStatus};
+pub use indexes::{
+    Action, Advice, Explanation, FormerDefinition, Index, IndexStatistics, Indexes, IndexingBatch, IndexingStatus, Problem,
+};
 pub use limits::Limits;
 pub use operations::{Operation, OperationDetail, OperationId, OperationResult, OperationStatus, Operations, Progress};
 pub use patches::{PatchAttempts, PatchedDocument, QueryPatch};
+pub use query_settings::{AutomaticIndexes, QuerySettings, QuerySwitch};
 pub use record::{DatabaseRecord, LockMode};
 pub use record_properties::{RECORD_PROPERTIES, RecordProperty};
 pub use script_memory::with_script_memory;

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use storage::memory::Memory;
 
+use crate::QuerySettings;
+
 /// The setting that bounds [`Limits::memory`].
 pub const MEMORY: &str = "Limits.MemoryInMb";
 /// The setting that bounds [`Limits::bodies`].
@@ -41,6 +43,8 @@ pub struct Limits {
     pub automatic_index_idle_after: Duration,
     /// It goes when it was idle for so long.
     pub idle_index_kept: Duration,
+    /// The settings of queries in databases that have none of their own.
+    pub queries: QuerySettings,
 }
 
 impl Default for Limits {
@@ -58,6 +62,7 @@ impl Default for Limits {
             indexing_threads_max: std::thread::available_parallelism().map_or(2, usize::from),
             automatic_index_idle_after: Duration::from_secs(30 * 60),
             idle_index_kept: Duration::from_secs(72 * 60 * 60),
+            queries: QuerySettings::default(),
         }
     }
 }
@@ -89,6 +94,31 @@ pub(crate) const OPERATION_QUERY_SIZE_MAX: usize = 2000;
 
 /// Seconds that the state of an operation is kept after it ended.
 pub(crate) const ENDED_OPERATION_KEPT_SECONDS: u64 = 15 * 60;
+
+/// Warnings in the answer of a query.
+pub const WARNINGS_MAX: usize = 16;
+/// Characters of a name that a warning repeats.
+pub(crate) const WARNED_NAME_LENGTH_MAX: usize = 128;
+/// Documents that are read for a suggestion, where a query names a field that no document has.
+pub(crate) const SAMPLE_DOCUMENTS_MAX: usize = 32;
+/// Bytes of a document above which it is passed over for that: all of them are read in some milliseconds.
+pub(crate) const SAMPLE_DOCUMENT_SIZE_MAX: usize = 64 << 10;
+/// Paths of fields that are gathered from these documents.
+pub(crate) const SAMPLE_PATHS_MAX: usize = 1024;
+/// Objects inside of one another whose fields are gathered.
+pub(crate) const SAMPLE_DEPTH_MAX: usize = 8;
+/// Elements of an array whose fields are gathered.
+pub(crate) const SAMPLE_ELEMENTS_MAX: usize = 16;
+/// The share of the time of indexing from which the adviser calls an index slow, in percent.
+pub(crate) const ADVICE_SLOW_PERCENT_MIN: u128 = 50;
+/// The time of indexing below which it does not.
+pub(crate) const ADVICE_SLOW_TIME_MIN: Duration = Duration::from_secs(10);
+/// Entries for each document from which the adviser reports a fan-out.
+pub(crate) const ADVICE_FAN_OUT_MIN: u64 = 16;
+/// Documents of an automatic index from which the adviser reports fields without values: in fewer they may just not have come yet.
+pub(crate) const ADVICE_VALUES_DOCUMENTS_MIN: u64 = 16;
+/// Empty indexes that answer for collections which never had a document, for the next query of the same fields.
+pub(crate) const EMPTY_INDEXES_KEPT_MAX: usize = 4;
 
 /// How often a batch with patches is resolved: each time somebody else changed meanwhile what it read. Who patches one document with a
 /// hundred others at once has his turn before.

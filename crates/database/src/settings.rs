@@ -1,9 +1,9 @@
 //! The parsed settings of one database.
 //!
 //! A record and the node's client configuration are JSON. They are parsed here, once after each change, and the layers below are handed
-//! typed values: [`StoreSettings`] go to the documents. What a record may configure and this version lacks is refused before the record is
-//! stored (`record_properties.rs`), so that nothing of it has to be parsed. A feature that is added (revisions, expiration, refresh) parses
-//! its property here, and hands it to the layer that heeds it.
+//! typed values: [`StoreSettings`] go to the documents, [`QueryOverrides`] to queries. What a record may configure and this version lacks
+//! is refused before the record is stored (`record_properties.rs`), so that nothing of it has to be parsed. A feature that is added
+//! (revisions, expiration, refresh) parses its property here, and hands it to the layer that heeds it.
 
 use std::sync::Arc;
 
@@ -11,6 +11,7 @@ use documents::StoreSettings;
 use json::Value;
 
 use crate::client_configuration::ClientConfiguration;
+use crate::query_settings::QueryOverrides;
 use crate::{Database, DatabaseRecord};
 
 /// The settings of one database.
@@ -20,6 +21,8 @@ pub(crate) struct DatabaseSettings {
     pub client: Arc<ClientConfiguration>,
     /// How its documents are written.
     store: StoreSettings,
+    /// How its queries treat indexes, where that is not as the node is set.
+    queries: QueryOverrides,
 }
 
 impl DatabaseSettings {
@@ -30,12 +33,14 @@ impl DatabaseSettings {
         if let Some(separator) = client.identity_separator() {
             store.id_separator = separator;
         }
-        DatabaseSettings { client: Arc::new(client), store }
+        let queries = QueryOverrides::of(&record.value);
+        DatabaseSettings { client: Arc::new(client), store, queries }
     }
 
     /// Hands an open database what concerns it.
     pub fn apply(&self, database: &Database) {
         database.documents().configure(self.store.clone());
+        database.set_query_settings(self.queries.over(database.limits().queries));
     }
 }
 

@@ -121,3 +121,9 @@ pub const AUTOMATIC_FIELDS_MAX: usize = 1024;
 
 /// Characters of the name that a user gives an index.
 pub const INDEX_NAME_LENGTH_MAX: usize = 206;
+
+/// Characters of a name for which a similar one is looked for: comparing two takes the product of their lengths.
+pub const SPELLING_LENGTH_MAX: usize = 64;
+
+/// Differences between a misspelt name and the one that is suggested for it.
+pub const SPELLING_DISTANCE_MAX: usize = 2;

@@ -288,7 +288,7 @@ impl<'d> Query<'d> {
         let stale_wait = self.stale_wait.unwrap_or(INDEX_WAIT);
         let changed = database.with_memory(|| {
             change.check_script(&database, &query)?;
-            let freshness = Freshness { stale_wait: Some(stale_wait), after_write: None };
+            let freshness = Freshness { stale_wait: Some(stale_wait), ..Freshness::default() };
             let ready = database.ready(&query, &freshness, self.run_time.unwrap_or(QUERY_TIME))?;
             let prepared = PreparedChange::new(database.clone(), change, query, options, Ok(ready))?;
             if let Some((index, etag)) = prepared.awaited() {
@@ -335,7 +335,7 @@ impl<'d> Query<'d> {
         work: impl for<'a> FnOnce(&QueryRun<'a>) -> database::Result<T>,
     ) -> Result<T> {
         let database = self.database.open()?;
-        let freshness = Freshness { stale_wait: self.stale_wait, after_write: None };
+        let freshness = Freshness { stale_wait: self.stale_wait, ..Freshness::default() };
         let run_time = self.run_time.unwrap_or(QUERY_TIME);
         let deadline = Deadline::new(Some(run_time), || false);
         let (memory, script_limits) = (database.limits().memory.clone(), database.limits().script);

@@ -495,7 +495,7 @@ fn query_shape(error: &QueryError) -> Shape {
             Shape::refused(INVALID_QUERY)
         }
         E::NotSupported { .. } => Shape::new(StatusCode::NOT_IMPLEMENTED, NOT_SUPPORTED),
-        E::Invalid(_) => Shape::refused(INVALID_OPERATION),
+        E::Invalid(_) | E::NoAutomaticIndex(_) => Shape::refused(INVALID_OPERATION),
         E::MissingField(_) | E::BadChangeVector(_) => Shape::refused(ARGUMENT),
         E::Script(failure) => projection_shape(failure),
         E::NoSuchSorter(_) => Shape::refused("Raven.Client.Exceptions.Documents.Sorters.SorterDoesNotExistException"),

@@ -46,6 +46,7 @@ mod system;
 mod time_span;
 
 pub use access::Access;
+pub use database::QuerySwitch;
 pub use dispatch::ACCESS_LOG;
 pub use limits::{LimitSetting, Limits};
 pub use node::PROTOCOL_VERSION;

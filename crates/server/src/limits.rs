@@ -6,6 +6,7 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
+use database::QuerySettings;
 use database::limits::{BODIES_MEMORY, MEMORY, REQUEST_MEMORY};
 
 /// The bounds of one server. All are settings; [`Limits::default`] has what is promised.
@@ -87,8 +88,12 @@ pub struct Limits {
     pub automatic_index_idle_after: Duration,
     /// `Indexing.TimeToWaitBeforeDeletingAutoIndexMarkedAsIdleInHrs`: it goes when it was idle for so long.
     pub idle_index_kept: Duration,
+    /// The settings of queries, which each database may override: [`QuerySwitch`](database::QuerySwitch).
+    pub queries: QuerySettings,
 }
 
+/// How long no query used an index that `indexes/advice` reports as unused, if the request does not say.
+pub(crate) const ADVICE_UNUSED_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 /// The size below which a compressed body may expand without its ratio being looked at, in bytes.
 pub(crate) const DECOMPRESSION_GRACE_SIZE: usize = 1 << 20;
 /// Compressed bytes of a body that are decompressed at once. zstd makes at most 32 MiB of them, which is the most that a body takes before
@@ -257,6 +262,7 @@ impl Default for Limits {
             script_steps: 10_000,
             automatic_index_idle_after: Duration::from_secs(30 * 60),
             idle_index_kept: Duration::from_secs(72 * 60 * 60),
+            queries: QuerySettings::default(),
         }
     }
 }

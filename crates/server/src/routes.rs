@@ -235,6 +235,7 @@ pub static ROUTES: &[Route] = &[
     now("GET", "/databases/*/indexes/status", Read, indexes::status),
     now("GET", "/databases/*/indexes/performance", Read, indexes::performance),
     now("GET", "/databases/*/indexes/staleness", Read, indexes::staleness),
+    later("GET", "/databases/*/indexes/advice", Read, pending!(indexes::advice)),
     later("GET", "/databases/*/indexes/terms", Read, pending!(indexes::terms)),
     later("GET", "/databases/*/indexes/debug", Read, pending!(indexes::debug)),
     later("GET", "/databases/*/indexes/progress", Read, pending!(indexes::progress)),

@@ -356,6 +356,7 @@ fn open_databases(
     options.limits.script.steps = limits.script_steps;
     options.limits.automatic_index_idle_after = limits.automatic_index_idle_after;
     options.limits.idle_index_kept = limits.idle_index_kept;
+    options.limits.queries = limits.queries;
     Databases::open(options)
 }
 

@@ -264,6 +264,10 @@ impl Settings {
                 let number = number.ok_or_else(|| anyhow!("expected a whole number from {least} to {most}"))?;
                 (limit.set)(&mut self.options.limits, number);
             }
+            Some(Name::Query(switch)) => {
+                let is_on = values::truth(value).context("expected true or false")?;
+                (switch.set)(&mut self.options.limits.queries, is_on);
+            }
             Some(Name::NotDone) => {
                 self.warnings.push(format!("{name} (from {source}) is not implemented and is ignored"));
             }
@@ -449,6 +453,14 @@ mod tests {
         check("Local", "http://10.1.2.3:0", false);
         check("None", "http://127.0.0.1:0", true);
         settings(&["rookery", "--Security.UnsecuredAccessAllowed=Mars"]).unwrap_err();
+    }
+
+    #[test]
+    fn settings_of_queries_are_switches() {
+        let given = ["rookery", "--Query.FreshReads", "--Indexing.DisableQueryOptimizerGeneratedIndexes=true"];
+        let queries = settings(&given).unwrap().options.limits.queries;
+        assert!(queries.reads_fresh && queries.refuses_automatic && !queries.never_widens);
+        assert!(settings(&["rookery", "--Indexing.Auto.NeverWiden=x"]).is_err());
     }
 
     #[test]

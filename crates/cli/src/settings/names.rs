@@ -3,7 +3,7 @@
 //! RavenDB's are listed one by one, so that a misspelt one is told from one that is known. Only of features that are
 //! not there at all the whole section is named: under it nothing can mean anything.
 
-use server::{LimitSetting, Limits};
+use server::{LimitSetting, Limits, QuerySwitch};
 
 use crate::similar::similar;
 
@@ -24,6 +24,7 @@ pub(super) enum Name {
     LogAccess,
     ResponseCompression,
     Limit(LimitSetting),
+    Query(QuerySwitch),
     /// Protection that is not there, or a name of `Security` that nobody knows: the server must not start.
     Protection,
     /// RavenDB does something about it that is not done here: worth a warning.
@@ -44,6 +45,9 @@ impl Name {
             LIMITS_OF_RAVENDB.iter().find(|(known, _)| is(known)).map_or(plain.clone(), |(_, ours)| self::plain(ours));
         if let Some(limit) = Limits::SETTINGS.into_iter().find(|setting| self::plain(setting.name) == limit) {
             return Some(Name::Limit(limit));
+        }
+        if let Some(switch) = QuerySwitch::ALL.into_iter().find(|switch| self::plain(switch.name) == plain) {
+            return Some(Name::Query(switch));
         }
         let is_in = |sections: &[(&str, &str)]| {
             sections.iter().any(|(section, keys)| {
@@ -67,6 +71,7 @@ pub(super) fn canonical(name: &str) -> Option<&'static str> {
     let is = |known: &str| self::plain(known) == plain;
     let ours = LIMITS_OF_RAVENDB.into_iter().find(|(known, _)| is(known)).map(|(_, ours)| ours);
     let limit = || Limits::SETTINGS.iter().map(|limit| limit.name).find(|known| is(known));
+    let switch = || QuerySwitch::ALL.iter().map(|switch| switch.name).find(|known| is(known));
     let named = || NAMES.iter().map(|(known, _)| *known).find(|known| is(known));
     // The names by which docs/settings.md calls what has two.
     let same = |known| match known {
@@ -74,7 +79,7 @@ pub(super) fn canonical(name: &str) -> Option<&'static str> {
         "Embedded.ParentProcessId" => "Testing.ParentProcessId",
         known => known,
     };
-    ours.or_else(limit).or_else(named).map(same)
+    ours.or_else(limit).or_else(switch).or_else(named).map(same)
 }
 
 /// The settings that mean something here and are no limits, each once, as docs/settings.md calls them.

@@ -1,6 +1,9 @@
 //! The indexes of a database: found or made for a query, kept up to date by a pool of threads, removed when others replace them.
 
+mod advice;
 mod control;
+mod empty;
+mod known_fields;
 mod open;
 mod output_rules;
 mod outputs;
@@ -14,6 +17,7 @@ mod stored;
 mod usage;
 mod waiters;
 
+pub use advice::{Action, Advice, Problem};
 pub use open::Index;
 pub(crate) use pool::IndexingPool;
 pub use registry::{Explanation, Indexes};

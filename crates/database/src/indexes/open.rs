@@ -11,6 +11,7 @@ use query::definition::{IndexDefinition, IndexSettings, IndexSource, MapIndex};
 use query::index::{History, IndexError, IndexSnapshot, Notes, Progress};
 use query::indexing::{BatchControl, BatchResult, Indexer, Moment, has_failed, is_behind, progress_of};
 
+use super::known_fields::KnownFields;
 use super::outputs::Outputs;
 use super::pool::{Scratch, TimeUsed};
 use super::state::{IndexState, IndexStatistics, IndexingBatch, IndexingStatus, wake, wake_if_stopped};
@@ -52,6 +53,8 @@ pub struct Index {
     /// True once it is removed: its folder is deleted when the last holder drops it.
     is_removed: AtomicBool,
     usage: Usage,
+    /// Of an automatic index.
+    known_fields: KnownFields,
     /// When it was opened, which counts as a query of one that a query made, if none is kept.
     opened: Date,
     /// Where its results become documents.
@@ -82,6 +85,7 @@ impl Index {
         };
         // It stopped, and stays so until it is built anew.
         let failure = state.too_many_failures();
+        let known_fields = KnownFields::new(definition.as_automatic().map_or(0, |automatic| automatic.fields().len()));
         let name = definition.name();
         let outputs = definition.output().zip(output).map(|(output, stored)| Outputs::new(output, stored));
         Ok(Index {
@@ -103,6 +107,7 @@ impl Index {
             has_failed_turn: AtomicBool::new(false),
             is_removed: AtomicBool::new(false),
             usage: Usage::new(&history),
+            known_fields,
             opened: Date::now(),
             outputs,
             history: former,
@@ -220,6 +225,10 @@ impl Index {
         self.created
     }
 
+    pub(super) fn opened(&self) -> Date {
+        self.opened
+    }
+
     /// What may be changed of it without building it anew.
     pub fn settings(&self) -> IndexSettings {
         self.state.lock().settings
@@ -287,6 +296,10 @@ impl Index {
     /// The last use on the clock of retirement; for an automatic index without one, its opening. `None`: never.
     pub(super) fn last_use(&self) -> Option<Date> {
         self.usage.last_use().or_else(|| self.definition.as_automatic().map(|_| self.opened))
+    }
+
+    pub(super) fn known_fields(&self) -> &KnownFields {
+        &self.known_fields
     }
 
     pub(super) fn usage(&self) -> &Usage {
@@ -358,6 +371,7 @@ impl Index {
             progress: state.progress.clone(),
             indexed_count: state.indexed_count,
             indexed_per_second: state.speed.per_second(Instant::now()),
+            indexing_time: state.indexing_time,
             failed_count: state.failed_count,
             last_indexed: state.last_indexed,
             last_query: self.usage.last_query(),
@@ -430,6 +444,18 @@ impl Index {
             return done();
         }
         state.waiting.add(etag, wait, done);
+    }
+
+    /// True if it has everything of its own sources that a snapshot has, whatever was written to others.
+    ///
+    /// * `documents`: opened before the snapshot of the index that is read.
+    ///
+    /// # Errors
+    ///
+    /// The documents cannot be read.
+    pub fn has_all_of(&self, documents: &Snapshot<'_>) -> Result<bool> {
+        let last = self.sources.iter().map(|source| documents.last_etags(source.kind, source.collection.as_deref()));
+        Ok(!self.lacks(&last.collect::<Result<Vec<_>, _>>()?))
     }
 
     /// The etag up to which it has processed all changes.
@@ -511,10 +537,12 @@ impl Index {
 
     /// Notes what a batch came to, and how long it took.
     fn note(&self, step: BatchResult, duration: Duration) -> Result<()> {
+        self.known_fields.forget();
         let mut state = self.state.lock();
         state.add_batch(&step, duration);
         state.indexed_count += step.indexed;
         state.speed.add(step.indexed, Instant::now());
+        state.indexing_time += duration;
         state.failed_count += step.failed_count();
         state.last_indexed = step.indexed_at.or(state.last_indexed);
         state.progress = step.progress;

@@ -12,12 +12,13 @@ use query::definition::{AutomaticIndex, IndexDefinition, IndexSettings, LockMode
 use query::limits::AUTOMATIC_FIELDS_MAX;
 use storage::memory::Memory;
 
+use super::empty::EmptyIndexes;
 use super::open::Index;
 use super::pool::IndexingPool;
 use super::scheduler::RoundPacer;
 use super::stored::StoredIndex;
 use crate::limits::{INDEX_COUNT_MAX, INDEX_DEFINITIONS_KEPT_MAX, INDEX_FLUSH_BYTES, LOCKED_FOLDER_WAITS_MAX, Limits};
-use crate::{Database, Error, IndexChange, Result, folders};
+use crate::{AutomaticIndexes, Database, Error, IndexChange, Result, folders};
 
 /// The indexes of a database.
 pub struct Indexes {
@@ -44,6 +45,7 @@ pub struct Indexes {
     version_bytes_max: usize,
     /// What indexing may hold, together with requests.
     memory: Arc<Memory>,
+    empty: EmptyIndexes,
 }
 
 /// Which index answers a query.
@@ -71,6 +73,7 @@ impl Indexes {
             closed_for: AtomicU64::new(0),
             version_bytes_max: limits.page_versions_size,
             memory: limits.memory.clone(),
+            empty: EmptyIndexes::default(),
         }
     }
 
@@ -225,6 +228,7 @@ impl Indexes {
     pub fn explain(&self, needed: &AutomaticIndex) -> Explanation {
         let open = self.open.load();
         let chosen = self.covering(needed);
+        let automatic = self.database().map_or_else(|_| AutomaticIndexes::default(), |database| database.query_settings().automatic_indexes());
         let mut others = Vec::new();
         let is_chosen = |index: &Arc<Index>| chosen.as_ref().is_some_and(|chosen| Arc::ptr_eq(index, chosen));
         for index in open.iter().filter(|index| !is_chosen(index) && !is_being_replaced(index, &open)) {
@@ -239,27 +243,42 @@ impl Indexes {
             };
             others.push((index.name().to_owned(), reason));
         }
-        let name = chosen.map_or_else(|| new_for(&open, needed).name(), |chosen| chosen.name().to_owned());
+        let name = chosen.map_or_else(|| new_for(&open, needed, automatic).name(), |chosen| chosen.name().to_owned());
         Explanation { name, others }
     }
 
+    /// The same, but creates the index if there is none, as the settings of the database say.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::covering_or_made`].
+    pub fn covering_or_new(&self, needed: &AutomaticIndex) -> Result<Arc<Index>> {
+        self.covering_or_made(needed, self.database()?.query_settings().automatic_indexes())
+    }
+
     /// The same, but creates the index if there is none. The new index also has the fields of the widest index of the source, which it
-    /// then replaces.
+    /// then replaces, unless `automatic` is [`AutomaticIndexes::Separate`]. For a collection that never had a document nothing is created:
+    /// an empty index in memory answers.
     ///
     /// # Errors
     ///
     /// There are too many indexes, or storage fails.
-    pub fn covering_or_new(&self, needed: &AutomaticIndex) -> Result<Arc<Index>> {
+    pub fn covering_or_made(&self, needed: &AutomaticIndex, automatic: AutomaticIndexes) -> Result<Arc<Index>> {
         if let Some(index) = self.covering(needed) {
             return Ok(index);
+        }
+        let database = self.database()?;
+        if let Some(name) = &needed.collection
+            && database.read().collection(name)?.is_none()
+        {
+            return self.empty.of(new_for(&self.open.load(), needed, automatic), &self.memory);
         }
         let _changing = self.changing.lock();
         if let Some(index) = self.covering(needed) {
             return Ok(index);
         }
-        let database = self.database()?;
         let open = self.open.load();
-        let definition = IndexDefinition::Automatic(new_for(&open, needed));
+        let definition = IndexDefinition::Automatic(new_for(&open, needed, automatic));
         self.add(&database, StoredIndex::new(definition, IndexSettings::default(), false, Date::now()))
     }
 
@@ -501,8 +520,11 @@ fn is_locked(mode: LockMode, name: &str) -> Result<bool> {
 }
 
 /// The new index for a query: what it has, under a name that no other has in any case. Names of fields are told apart by it.
-fn new_for(open: &[Arc<Index>], needed: &AutomaticIndex) -> AutomaticIndex {
-    let widened = widened(open, needed);
+fn new_for(open: &[Arc<Index>], needed: &AutomaticIndex, automatic: AutomaticIndexes) -> AutomaticIndex {
+    let widened = match automatic {
+        AutomaticIndexes::Widened => widened(open, needed),
+        _ => needed.clone(),
+    };
     let names: HashSet<Vec<u8>> = open.iter().map(|index| documents::id::lower(&index.definition().name())).collect();
     let is_free = |definition: &AutomaticIndex| !names.contains(&documents::id::lower(&definition.name()));
     let mut numbered = (1..).map(|number| widened.clone().numbered(number));

@@ -394,7 +394,7 @@ mod tests {
         let events = Arc::new(RecordedEvents::default());
         database.add_listener(events.clone());
         let indexes = database.indexes();
-        let needed = AutomaticIndex::new(Some("Us".to_owned()), []);
+        let needed = AutomaticIndex::new(None, []);
         let old = indexes.covering_or_new(&needed).unwrap();
         assert!(indexes.reset(old.name()).unwrap());
         let anew = indexes.by_name(old.name()).unwrap();
@@ -411,7 +411,7 @@ mod tests {
         let pool = Arc::new(IndexingPool::new(1));
         let database = Database::open("x", environment, true, "A", &Limits::default(), &pool).unwrap();
         let indexes = database.indexes();
-        let index = indexes.covering_or_new(&AutomaticIndex::new(Some("Us".to_owned()), [])).unwrap();
+        let index = indexes.covering_or_new(&AutomaticIndex::new(None, [])).unwrap();
         while index.has_turn.load(SeqCst) {
             std::thread::yield_now();
         }

@@ -33,6 +33,8 @@ pub(super) struct IndexState {
     pub last_indexed: Option<Date>,
     pub indexed_count: u64,
     pub speed: Speed,
+    /// Of its batches since it was opened.
+    pub indexing_time: Duration,
     pub failed_count: u64,
     /// The last ones, the oldest first.
     pub batches: VecDeque<IndexingBatch>,
@@ -64,6 +66,8 @@ pub struct IndexStatistics {
     pub indexed_count: u64,
     /// Documents that it took a second, the mean of the last minute.
     pub indexed_per_second: f64,
+    /// The time of its batches since it was opened.
+    pub indexing_time: Duration,
     /// Documents that it could not take since then.
     pub failed_count: u64,
     /// Errors that are kept of it.

@@ -57,6 +57,7 @@ mod counts;
 mod deadline;
 mod error;
 mod facets;
+mod field_sample;
 mod filtering;
 mod found_ids;
 mod hits;
@@ -72,6 +73,7 @@ mod rows;
 mod run;
 mod scripts;
 mod timings;
+mod warnings;
 
 pub use by_query::{ByQuery, ByQueryOptions, PreparedChange, QueryChange};
 pub use counts::{Counts, examined_count_max};

@@ -17,7 +17,7 @@ use super::query::Query;
 use super::run::{QueryRun, RunContext};
 use super::timings::Stage;
 use crate::limits::STALE_WAIT;
-use crate::{Database, Error, Index, Result};
+use crate::{AutomaticIndexes, Database, Error, Index, QuerySwitch, Result};
 
 /// How fresh the index of a query has to be.
 #[derive(Clone, Debug, Default)]
@@ -26,6 +26,8 @@ pub struct Freshness {
     pub stale_wait: Option<Duration>,
     /// The change vector that a write returned: the index must have that write.
     pub after_write: Option<String>,
+    /// True if the query waits, [`STALE_WAIT`] at most, where `stale_wait` does not say how long; `None`: as the database is set.
+    pub reads_fresh: Option<bool>,
 }
 
 /// An index that may answer a query now.
@@ -61,9 +63,9 @@ pub struct OpenedIndex<'a> {
 /// The next step of making the index of a query ready.
 #[derive(Debug)]
 pub enum PreparationStep {
-    /// Create this index on a thread that may block, with [`Indexes::covering_or_new`](crate::Indexes::covering_or_new), and hand it to
+    /// Create this index on a thread that may block, with [`Indexes::covering_or_made`](crate::Indexes::covering_or_made), and hand it to
     /// [`Preparation::made`].
-    Make(AutomaticIndex),
+    Make(AutomaticIndex, AutomaticIndexes),
     /// Wait until the index has an etag, with [`Index::when_indexed`], or until `wait` is over.
     Wait {
         /// The index.
@@ -82,6 +84,7 @@ pub struct Preparation<'q> {
     database: &'q Database,
     query: &'q Query,
     stale_wait: Option<Duration>,
+    automatic: AutomaticIndexes,
     run_time: Duration,
     /// The last etag when the query came.
     arrival: Etag,
@@ -115,7 +118,17 @@ impl<'q> Preparation<'q> {
         let written = freshness.after_write.as_deref();
         let written = written.map(|vector| etag_of(vector, database, arrival)).transpose()?;
         let (state, began) = (PreparationState::Choose, Instant::now());
-        Ok(Preparation { database, query, stale_wait: freshness.stale_wait, run_time, arrival, written, state, began })
+        let settings = database.query_settings();
+        let reads_fresh = freshness.reads_fresh.unwrap_or(settings.reads_fresh);
+        let stale_wait = freshness.stale_wait.or(reads_fresh.then_some(STALE_WAIT));
+        let automatic = settings.automatic_indexes();
+        Ok(Preparation { database, query, stale_wait, automatic, run_time, arrival, written, state, began })
+    }
+
+    /// Restricts what the query may do where no index covers it, beyond the settings of the database.
+    #[must_use]
+    pub fn restricted_to(self, automatic: AutomaticIndexes) -> Preparation<'q> {
+        Preparation { automatic: self.automatic.max(automatic), ..self }
     }
 
     /// Decides the next step.
@@ -131,7 +144,7 @@ impl<'q> Preparation<'q> {
                     self.began = Instant::now();
                     match self.chosen(query)? {
                         Ok(index) => self.made(index),
-                        Err(needed) => return Ok(PreparationStep::Make(needed.clone())),
+                        Err(needed) => return Ok(PreparationStep::Make(needed.clone(), self.automatic)),
                     }
                 }
                 PreparationState::Chosen(index) => {
@@ -141,6 +154,10 @@ impl<'q> Preparation<'q> {
                     };
                     match wait {
                         None => self.state = PreparationState::AwaitsWrite(index),
+                        // Writes to other collections do not concern it.
+                        Some(_) if index.indexed_to() < self.arrival && index.has_all_of(&self.database.read())? => {
+                            self.state = PreparationState::AwaitsWrite(index);
+                        }
                         Some(wait) => {
                             self.state = PreparationState::AwaitsWrite(index.clone());
                             return Ok(PreparationStep::Wait { index, etag: self.arrival, wait });
@@ -189,7 +206,18 @@ impl<'q> Preparation<'q> {
                 check_fields(&index, fields, &self.query.text)?;
                 Ok(Ok(index))
             }
-            IndexChoice::Covering(needed) => Ok(indexes.covering(needed).ok_or(needed)),
+            IndexChoice::Covering(needed) => {
+                let covering = match self.automatic {
+                    AutomaticIndexes::Refused => None,
+                    _ => indexes.covering(needed),
+                };
+                match (covering, self.automatic) {
+                    (None, AutomaticIndexes::NotCreated | AutomaticIndexes::Refused) => {
+                        Err(no_automatic_index(needed, self.automatic).into())
+                    }
+                    (covering, _) => Ok(covering.ok_or(needed)),
+                }
+            }
         }
     }
 
@@ -200,6 +228,22 @@ impl<'q> Preparation<'q> {
             self.began = now;
         }
     }
+}
+
+/// The refusal of a query that needs an automatic index.
+fn no_automatic_index(needed: &AutomaticIndex, automatic: AutomaticIndexes) -> QueryError {
+    let fields: Vec<&str> = needed.fields().iter().map(|field| field.name.path.as_str()).collect();
+    let fields = if fields.is_empty() { String::new() } else { format!(" with the fields {}", fields.join(", ")) };
+    let remedy = format!("define an index of {}{fields} and query it by its name (from index '..')", needed.source());
+    QueryError::NoAutomaticIndex(match automatic {
+        AutomaticIndexes::Refused => format!(
+            "The query needs an automatic index, and {} is true. Set it to false, or {remedy}.",
+            QuerySwitch::DISABLE_AUTOMATIC
+        ),
+        _ => format!(
+            "No automatic index covers the query, and 'disableAutoIndexCreation' is true. Leave that parameter out once, or {remedy}."
+        ),
+    })
 }
 
 /// The etag that this database gave to the write that returned a change vector.
@@ -263,7 +307,9 @@ impl Database {
         let mut preparation = Preparation::new(self, query, freshness, run_time)?;
         loop {
             match preparation.advance()? {
-                PreparationStep::Make(needed) => preparation.made(self.indexes().covering_or_new(&needed)?),
+                PreparationStep::Make(needed, automatic) => {
+                    preparation.made(self.indexes().covering_or_made(&needed, automatic)?);
+                }
                 PreparationStep::Wait { index, etag, wait } => wait_for(&index, etag, wait),
                 PreparationStep::Ready(ready) => return Ok(ready),
             }

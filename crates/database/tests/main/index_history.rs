@@ -216,6 +216,10 @@ fn when_an_index_was_last_asked_outlives_a_restart() {
     };
     session(folder.path(), |database| {
         for (collection, at) in [("Us", Some(us)), ("Vs", Some(vs)), ("Ws", None)] {
+            let mut batch = Batch::new();
+            let document = format!(r#"{{"N":1,"@metadata":{{"@collection":"{collection}"}}}}"#);
+            batch.put(&format!("{collection}/1"), document.as_bytes(), Expected::Any).unwrap();
+            database.execute(batch).unwrap();
             let index = database.indexes().covering_or_new(&automatic(collection)).unwrap();
             wait(database, &index);
             at.iter().for_each(|at| index.note_query_at(*at));

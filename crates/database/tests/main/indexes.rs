@@ -301,6 +301,7 @@ fn an_index_that_is_not_open_can_be_removed() {
     let folder = tempfile::tempdir().unwrap();
     {
         let database = open(folder.path()).find_or_create("x").unwrap();
+        put(&database, "users/1", &user("ann"));
         let index = database.indexes().covering_or_new(&by(&["Name"])).unwrap();
         wait(&database, &index);
     }
@@ -479,6 +480,7 @@ fn names_are_the_same_in_any_case() {
     assert!(names(&database).is_empty(), "neither it nor a replacement comes back");
     let all = AutomaticIndex::new(None, by(&["Name"]).fields().to_vec());
     let of_collection = AutomaticIndex::new(Some("AllDocs".to_owned()), by(&["Name"]).fields().to_vec());
+    put(&database, "x/1", r#"{"@metadata":{"@collection":"AllDocs"}}"#);
     database.indexes().covering_or_new(&all).unwrap();
     database.indexes().covering_or_new(&of_collection).unwrap();
     assert_eq!(names(&database), ["Auto/'AllDocs'/ByName", "Auto/AllDocs/ByName"]);
@@ -495,6 +497,7 @@ fn names_are_the_same_in_any_case() {
 fn indexing_goes_on_after_a_database_was_disabled_for_a_moment() {
     let databases = Databases::open(DatabasesOptions::in_memory()).unwrap();
     let database = databases.find_or_create("x").unwrap();
+    put(&database, "users/first", &user("bob"));
     let index = database.indexes().covering_or_new(&by(&["Name"])).unwrap();
     for round in 0..200 {
         put(&database, &format!("users/{round}"), &user("ann"));
@@ -560,6 +563,7 @@ fn who_waits_in_vain_is_told_or_forgotten() {
     let databases = Databases::open(DatabasesOptions::in_memory()).unwrap();
     let database = databases.find_or_create("x").unwrap();
     let indexes = database.indexes();
+    put(&database, "users/1", &user("ann"));
     let index = indexes.covering_or_new(&by(&["Name"])).unwrap();
     let told = Arc::new(());
     let wait_for_ever = |wait: Duration| {
@@ -588,6 +592,7 @@ fn a_disabled_automatic_index_is_the_last_choice() {
     let databases = Databases::open(DatabasesOptions::in_memory()).unwrap();
     let database = databases.find_or_create("x").unwrap();
     let indexes = database.indexes();
+    put(&database, "users/1", &user("ann"));
     let wide = indexes.covering_or_new(&by(&["Age", "Name"])).unwrap();
     wait(&database, &wide);
     indexes.change(&wide, |settings| settings.is_disabled = true).unwrap();
@@ -696,6 +701,36 @@ fn results_as_documents_are_those_of_the_index_that_answers() {
 }
 
 /// The last query of any index is the time: nothing waits here, and nothing is retired where nothing is asked.
+/// It is as if the index were there, but there is none, also after a restart.
+#[test]
+fn an_empty_index_answers_for_a_collection_that_never_had_a_document() {
+    let folder = tempfile::tempdir().unwrap();
+    {
+        let databases = open(folder.path());
+        let database = databases.find_or_create("x").unwrap();
+        let indexes = database.indexes();
+        let empty = indexes.covering_or_new(&by(&["Name"])).unwrap();
+        assert_eq!((empty.name(), empty.read().unwrap().entry_count()), ("Auto/Users/ByName", 0));
+        assert!(Arc::ptr_eq(&empty, &indexes.covering_or_new(&by(&["Name"])).unwrap()), "the next query has the same");
+        // Nobody waits for it.
+        wait(&database, &empty);
+        let fields: Vec<String> = (0..20).map(|number| format!("F{number}")).collect();
+        fields.iter().for_each(|field| drop(indexes.covering_or_new(&by(&[field])).unwrap()));
+        assert!(!Arc::ptr_eq(&empty, &indexes.covering_or_new(&by(&["Name"])).unwrap()), "few are kept");
+        assert!(names(&database).is_empty() && index_folders(folder.path()).is_empty());
+        put(&database, "others/1", r#"{"@metadata":{"@collection":"Others"}}"#);
+        indexes.covering_or_new(&by(&["Name"])).unwrap();
+        assert!(names(&database).is_empty());
+    }
+    let databases = open(folder.path());
+    let database = databases.find("x").unwrap();
+    assert!(names(&database).is_empty());
+    put(&database, "users/1", &user("ann"));
+    let index = database.indexes().covering_or_new(&by(&["Name"])).unwrap();
+    wait(&database, &index);
+    assert_eq!((names(&database).join(" "), count(&index, "Name", "ann")), ("Auto/Users/ByName".to_owned(), 1));
+}
+
 #[test]
 fn an_index_that_no_query_asks_any_more_is_idle_and_then_goes() {
     let folder = tempfile::tempdir().unwrap();
@@ -704,6 +739,7 @@ fn an_index_that_no_query_asks_any_more_is_idle_and_then_goes() {
         let database = databases.find_or_create("x").unwrap();
         put(&database, "users/1", &user("ann"));
         let indexes = database.indexes();
+        put(&database, "orders/1", r#"{"Total":1,"@metadata":{"@collection":"Orders"}}"#);
         let by_name = indexes.covering_or_new(&by(&["Name"])).unwrap();
         wait(&database, &by_name);
         // Neither covers the other, and neither goes by that.

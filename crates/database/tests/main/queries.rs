@@ -45,7 +45,7 @@ const RUN_TIME: Duration = Duration::from_secs(60);
 
 fn ask(database: &Database, text: &str) -> Result<(String, WrittenRows)> {
     let query = Query::parse(text, None)?.refuse_update()?;
-    let freshness = Freshness { stale_wait: Some(RUN_TIME), after_write: None };
+    let freshness = Freshness { stale_wait: Some(RUN_TIME), ..Freshness::default() };
     let deadline = Deadline::new(Some(RUN_TIME), || false);
     let (memory, script_limits) = (database.limits().memory.clone(), database.limits().script);
     let context = RunContext { memory, deadline: &deadline, script_limits, timings: query.timings.as_ref() };
@@ -109,7 +109,7 @@ fn a_sink_ends_its_query() {
 
 fn change(database: &Arc<Database>, change: ByQuery, text: &str) -> Result<OperationResult> {
     let query = change.check(Query::parse(text, None)?)?;
-    let freshness = Freshness { stale_wait: Some(RUN_TIME), after_write: None };
+    let freshness = Freshness { stale_wait: Some(RUN_TIME), ..Freshness::default() };
     let ready = database.ready(&query, &freshness, RUN_TIME)?;
     let options = ByQueryOptions { keeps_details: true, ..ByQueryOptions::default() };
     PreparedChange::new(database.clone(), change, query, options, Ok(ready))?.begin()?.run()

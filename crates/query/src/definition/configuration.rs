@@ -235,6 +235,13 @@ const LACKING: [(&str, Kind, &str); 51] = [
     ("Databases.CollectionOperationTimeoutInSec", Time, "300"),
 ];
 
+/// Settings that databases heed and indexes do not have.
+const OF_DATABASE: [(&str, Kind); 3] = [
+    ("Indexing.DisableQueryOptimizerGeneratedIndexes", Switch),
+    ("Indexing.Auto.NeverWiden", Switch),
+    ("Query.FreshReads", Switch),
+];
+
 /// Settings of servers below `Indexing`.
 const OF_SERVER: [&str; 16] = [
     "Indexing.QueryClauseCache.SizeInMb",
@@ -303,7 +310,8 @@ impl SettingsOf {
         if OF_SERVER.into_iter().any(is) || is_of_server() {
             return Err(SettingRefused::OfServer);
         }
-        let taken = TAKEN.into_iter().find(|(known, _)| is(known)).map(|(_, kind)| (kind, None));
+        let of_database = OF_DATABASE.into_iter().filter(|_| self == SettingsOf::Database);
+        let taken = of_database.chain(TAKEN).find(|(known, _)| is(known)).map(|(_, kind)| (kind, None));
         let lacking = || LACKING.into_iter().find(|(known, ..)| is(known)).map(|(_, kind, only)| (kind, Some(only)));
         let Some((kind, only)) = taken.or_else(lacking) else {
             return if self == SettingsOf::Index { Err(SettingRefused::Unknown) } else { Ok(()) };
@@ -384,6 +392,8 @@ mod tests {
             check(name, value, Err(Malformed(kind)));
         }
         check("Indexing.CleanupIntervalInMin", r#""1""#, Err(OfServer));
+        check("Indexing.DisableQueryOptimizerGeneratedIndexes", r#""true""#, Err(NotSupported));
+        check("Indexing.Auto.NeverWiden", r#""true""#, Err(Unknown));
         check("Indexing.MaxStepsForScript", r#""5""#, Err(NotSupported));
         check("Indexing.Analyzers.Default", r#""StandardAnalyzer""#, Err(NotSupported));
     }
@@ -392,6 +402,9 @@ mod tests {
     fn settings_of_a_database_may_be_unknown() {
         let check = |name: &str, value: &str, expected| check(SettingsOf::Database, name, value, expected);
         check("Mine", r#""1""#, Ok(()));
+        check("Query.FreshReads", "true", Ok(()));
+        check("indexing.disablequeryoptimizergeneratedindexes", r#""true""#, Ok(()));
+        check("Indexing.Auto.NeverWiden", r#""perhaps""#, Err(Malformed("true or false")));
         check("Indexing.Nonsense", r#""1""#, Ok(()));
         check("indexing.mapbatchsize", r#""5""#, Ok(()));
         check("Indexing.MapBatchSize", "null", Ok(()));

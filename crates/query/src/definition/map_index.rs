@@ -291,6 +291,14 @@ impl MapIndex {
         if self.has_field(path) { None } else { Some(path.to_owned()) }
     }
 
+    /// True if it decides the names of some fields when it runs.
+    pub fn makes_fields(&self) -> bool {
+        match &self.reduce {
+            Some(reduce) => reduce.makes_fields(),
+            None => self.maps.iter().any(|map| map.makes_fields()),
+        }
+    }
+
     /// Whether entries may have a field of that name.
     fn has_field(&self, path: &str) -> bool {
         let has = |names: &[Box<str>]| names.iter().any(|name| &**name == path);

@@ -65,7 +65,7 @@ pub use number::Number;
 pub use outputs::{OutputChanges, Owed};
 pub use range::{Estimate, TermRange};
 pub use references::ReferenceChanges;
-pub use snapshot::{IndexEntry, IndexSnapshot};
+pub use snapshot::{FieldContents, IndexEntry, IndexSnapshot};
 pub use sort::{Absent, Direction, Order};
 pub use store::Index;
 pub use term::{FieldNumber, Kind, StoredTerm, Term};

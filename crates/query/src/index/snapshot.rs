@@ -41,6 +41,17 @@ pub struct IndexEntry<'s> {
     record: Record<'s>,
 }
 
+/// The values that the entries have in a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FieldContents {
+    /// No entry has one.
+    Nothing,
+    /// Some entries have null, and none has another value.
+    NullsAlone,
+    /// Some entry has a value that is not null.
+    Values,
+}
+
 impl<'s> IndexEntry<'s> {
     /// The id of its document, as it is spelled.
     pub fn document(&self) -> &'s str {
@@ -403,6 +414,23 @@ impl<'env> IndexSnapshot<'env> {
     /// As [`Self::progress`].
     pub fn field(&self, name: &str) -> Result<Option<FieldNumber>> {
         self.schema.field(&self.tx, name)
+    }
+
+    /// The values that the entries have in a field, by its name. Every value but null has a text; places, shapes and vectors have none, and
+    /// are not seen here.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::progress`].
+    pub fn field_contents(&self, name: &str) -> Result<FieldContents> {
+        let Some(field) = self.field(name)? else { return Ok(FieldContents::Nothing) };
+        if self.present(field, Kind::Text)?.count() > 0 {
+            return Ok(FieldContents::Values);
+        }
+        match self.present(field, Kind::Null)?.count() {
+            0 => Ok(FieldContents::Nothing),
+            _ => Ok(FieldContents::NullsAlone),
+        }
     }
 
     /// All fields by name.

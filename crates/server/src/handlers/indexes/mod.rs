@@ -2,8 +2,9 @@
 //!
 //! PUT (also `admin/indexes`): `{"Indexes":[definition]}`; 201. POST `has-changed`: a definition; `{"Changed"}`.
 //! GET: `name`, or `start` and `pageSize`, `namesOnly`; 404 for an unknown name. `stats`, `errors`, `status`, `staleness`,
-//! `terms`, `debug`, `progress`. DELETE: `name`; 204, or 404. RESET: `name`; 204.
+//! `terms`, `debug`, `progress`, `advice`. DELETE: `name`; 204, or 404. RESET: `name`; 204.
 
+mod advice;
 mod control;
 mod debug;
 mod definition;
@@ -27,6 +28,7 @@ use crate::error::{Error, Result};
 use crate::exchange::{Exchange, write_origin};
 use crate::reply::{self, Reply};
 
+pub(crate) use advice::advice;
 pub(crate) use control::{clear_errors, disable, enable, errors, replace, set_lock, set_priority, start, status, stop};
 pub(crate) use debug::debug;
 pub(crate) use progress::progress;

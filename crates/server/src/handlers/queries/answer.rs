@@ -25,6 +25,8 @@ pub(super) struct Answer<'a> {
     /// What the index has of each result is wanted in place of it.
     pub is_of_entries: bool,
     pub etag: i64,
+    /// Names of the query that the data lacks, as sentences.
+    pub warnings: Vec<String>,
     pub start: Instant,
     /// Bytes of results up to which it is made whole.
     pub whole_size: usize,
@@ -184,6 +186,9 @@ impl<'a> Answer<'a> {
             json.name("IndexTimestamp").string(&indexed).name("LastQueryTime").string(&queried);
             json.name("IsStale").bool(self.running.is_stale()).name("ResultEtag").signed(self.etag);
             json.name("NodeTag").string(self.exchange.database().documents().node_tag());
+            if !self.warnings.is_empty() {
+                json.name("Warnings").array(|json| self.warnings.iter().for_each(|warning| _ = json.string(warning)));
+            }
             write_marks(self.running.marks(), json);
             if let Some(measured) = self.running.timings().filter(|_| self.running.plan().has_timings) {
                 timings::write(measured, json, self.start.elapsed());

@@ -208,7 +208,9 @@ impl QueryContext<'_> {
             return Ok(Some(reply::empty(StatusCode::NOT_MODIFIED)));
         }
         let is_of_entries = is_of_entries(exchange);
-        Answer { running: &running, exchange, is_metadata_only, is_of_entries, etag, start, whole_size }.write(out)?;
+        let warnings = running.warnings()?;
+        let running = &running;
+        Answer { running, exchange, is_metadata_only, is_of_entries, etag, warnings, start, whole_size }.write(out)?;
         Ok(None)
     }
 }

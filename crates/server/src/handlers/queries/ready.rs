@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use database::Index;
+use database::{AutomaticIndexes, Index};
 use database::documents::{Etag, Snapshot};
-use database::queries::{OpenedIndex, Preparation, PreparationStep, ReadyIndex};
+use database::queries::{Freshness, OpenedIndex, Preparation, PreparationStep, ReadyIndex};
 use tokio::sync::oneshot;
 
 use super::request::Request;
@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::exchange::Exchange;
 
 /// Makes the index of a query ready. It waits as long as the query says, or for an index that was just created, whose results would mean
-/// nothing, as long as a query may run.
+/// nothing, as long as a query may run. The query string may have `freshReads`, `disableAutoIndexCreation` and `neverWidenAutoIndexes`.
 ///
 /// # Errors
 ///
@@ -23,14 +23,23 @@ use crate::exchange::Exchange;
 pub(crate) async fn ready(exchange: &Exchange, request: &Request) -> Result<Option<ReadyIndex>> {
     let database = exchange.database();
     let run_time = exchange.node.limits.query_run_time;
-    let mut preparation = Preparation::new(database, &request.query, &request.freshness, run_time)?;
+    let query = exchange.query();
+    let automatic = match (query.is_true("disableAutoIndexCreation")?, query.is_true("neverWidenAutoIndexes")?) {
+        (true, _) => AutomaticIndexes::NotCreated,
+        (false, true) => AutomaticIndexes::Separate,
+        (false, false) => AutomaticIndexes::Widened,
+    };
+    let reads_fresh = query.get_nonempty("freshReads").map(|_| query.is_true("freshReads")).transpose()?;
+    let freshness = Freshness { reads_fresh, ..request.freshness.clone() };
+    let preparation = Preparation::new(database, &request.query, &freshness, run_time)?;
+    let mut preparation = preparation.restricted_to(automatic);
     loop {
         match preparation.advance()? {
             PreparationStep::Ready(ready) => return Ok(ready),
             PreparationStep::Wait { index, etag, wait } => wait_for(&index, etag, wait).await,
-            PreparationStep::Make(needed) => {
+            PreparationStep::Make(needed, automatic) => {
                 let database = database.clone();
-                let make = move || Ok(database.indexes().covering_or_new(&needed)?);
+                let make = move || Ok(database.indexes().covering_or_made(&needed, automatic)?);
                 preparation.made(exchange.node.bridge.run(Pool::Short, make).await?);
             }
         }

@@ -68,7 +68,8 @@ impl Request {
                 return Err(Error::not_supported("'ProjectionBehavior' that throws, beside JavaScript".to_owned()));
             }
         }
-        Ok(Request { query, freshness: Freshness { stale_wait: stale_wait(&body)?, after_write } })
+        let freshness = Freshness { stale_wait: stale_wait(&body)?, after_write, ..Freshness::default() };
+        Ok(Request { query, freshness })
     }
 
     /// Parses the text of a query.
