@@ -16,6 +16,7 @@ mod folders;
 mod import;
 mod inspect;
 mod logs;
+mod mcp;
 mod output;
 mod parent;
 mod serve;
@@ -44,6 +45,8 @@ enum Command {
     Serve(serve::Arguments),
     /// Load a file of JSON lines or CSV into a database of a running server.
     Import(import::Arguments),
+    /// Offer the databases of a running server to assistants, over standard input and output (Model Context Protocol).
+    Mcp(mcp::Arguments),
     /// Check every page and document of a folder that no server has open.
     Check(check::Arguments),
     /// Write the databases of a folder anew, so that they take as little room as they can.
@@ -78,6 +81,7 @@ pub fn run() -> ExitCode {
     let outcome = match arguments.command {
         Command::Serve(arguments) => serve::run(arguments, flags),
         Command::Import(arguments) => import::run(arguments),
+        Command::Mcp(arguments) => mcp::run(arguments),
         Command::Check(arguments) => check::run(arguments),
         Command::Compact(arguments) => compact::run(arguments),
         Command::Dump(arguments) => dump::run(arguments),

@@ -41,7 +41,8 @@ pub(crate) fn start(level: &str, is_json: bool, recent: Arc<RecentLog>) {
         crate::output::complain(format_args!("there is no log: {error}"));
         return;
     }
-    let filter = EnvFilter::try_new(level).unwrap_or_else(|_| EnvFilter::new("info"));
+    // What `rmcp` logs has the arguments and results of tools in it, and a client's mistakes as warnings.
+    let filter = EnvFilter::try_new(format!("{level},rmcp=off")).unwrap_or_else(|_| EnvFilter::new("info"));
     let lines = tracing_subscriber::fmt::layer().with_writer(|| Writer).with_target(false);
     let lines = if is_json { lines.json().boxed() } else { lines.with_ansi(false).boxed() };
     tracing_subscriber::registry().with(filter).with(lines).with(Recent(recent)).init();

@@ -10,19 +10,26 @@ pub(crate) struct Client {
     authority: String,
 }
 
+/// Host and port of a server.
+///
+/// * `url`: `http://host:port`
+pub(crate) fn authority(url: &str) -> anyhow::Result<String> {
+    let Some(authority) = url.strip_prefix("http://") else {
+        bail!("{url} does not begin with http://");
+    };
+    let authority = authority.trim_end_matches('/');
+    ensure!(!authority.is_empty() && !authority.contains('/'), "{url} is not the address of a server");
+    let has_port = authority.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+    Ok(if has_port { authority.to_owned() } else { format!("{authority}:80") })
+}
+
 /// The largest answer that is read, in bytes.
 const ANSWER_SIZE_MAX: u64 = 16 << 20;
 
 impl Client {
     /// * `url`: `http://host:port`
     pub(crate) fn new(url: &str) -> anyhow::Result<Client> {
-        let Some(authority) = url.strip_prefix("http://") else {
-            bail!("{url} does not begin with http://");
-        };
-        let authority = authority.trim_end_matches('/');
-        ensure!(!authority.is_empty() && !authority.contains('/'), "{url} is not the address of a server");
-        let has_port = authority.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
-        Ok(Client { authority: if has_port { authority.to_owned() } else { format!("{authority}:80") } })
+        Ok(Client { authority: authority(url)? })
     }
 
     /// Makes the database if it is not there.

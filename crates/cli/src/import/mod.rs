@@ -4,7 +4,7 @@
 //! its number and left out; the others are kept. A file that cannot be read to its end is an error, after what was
 //! read is stored.
 
-mod client;
+pub(crate) mod client;
 pub mod rows;
 
 use std::fs::File;

@@ -14,6 +14,7 @@ pub(super) enum Name {
     RunInMemory,
     UnsecuredAccess,
     AllowedHosts,
+    McpWrites,
     SetupMode,
     ParentProcess,
     LogLevel,
@@ -93,13 +94,14 @@ pub(super) const OWN_FLAGS: [(&str, &str); 5] = [
     ("log-format", "Log.Format"),
 ];
 
-const NAMES: [(&str, Name); 14] = [
+const NAMES: [(&str, Name); 15] = [
     ("ServerUrl", Name::ServerUrl),
     ("PublicServerUrl", Name::PublicServerUrl),
     ("DataDir", Name::DataDir),
     ("RunInMemory", Name::RunInMemory),
     ("Security.UnsecuredAccessAllowed", Name::UnsecuredAccess),
     ("Security.AllowedHosts", Name::AllowedHosts),
+    ("Mcp.WritesAllowed", Name::McpWrites),
     ("Setup.Mode", Name::SetupMode),
     ("Testing.ParentProcessId", Name::ParentProcess),
     ("Embedded.ParentProcessId", Name::ParentProcess),

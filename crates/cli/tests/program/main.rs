@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails, in its helper functions too")]
 
 mod import;
+mod mcp;
 mod serve;
 mod stop;
 mod support;

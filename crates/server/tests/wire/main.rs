@@ -35,6 +35,7 @@ mod indexes;
 mod limits;
 mod load;
 mod map_reduce;
+mod mcp;
 mod multi_get;
 mod object_parameters;
 mod operations;
