@@ -20,6 +20,7 @@ mod import;
 mod inspect;
 mod logs;
 mod manual;
+mod mcp;
 mod output;
 mod parent;
 mod progress;
@@ -65,6 +66,8 @@ enum Command {
     Shell(shell::Arguments),
     /// Show a running server with its databases, indexes and errors.
     Status(status::Arguments),
+    /// Offer the databases of a running server to assistants, over standard input and output (Model Context Protocol).
+    Mcp(mcp::Arguments),
     /// Check every page and document of a folder that no server has open.
     Check(check::Arguments),
     /// Rewrite the databases of a folder densely, so that they take less room. The server must be stopped.
@@ -110,6 +113,7 @@ pub fn run() -> ExitCode {
         Command::Query(arguments) => query::run(arguments),
         Command::Shell(arguments) => shell::run(arguments),
         Command::Status(arguments) => status::run(arguments),
+        Command::Mcp(arguments) => mcp::run(arguments),
         Command::Check(arguments) => check::run(arguments),
         Command::Compact(arguments) => compact::run(arguments),
         Command::Dump(arguments) => dump::run(arguments),

@@ -42,7 +42,9 @@ pub(crate) fn start(level: &str, is_json: bool, has_access_log: bool, recent: Ar
         crate::output::complain(format_args!("there is no log: {error}"));
         return;
     }
-    let level = if has_access_log { format!("{level},{ACCESS_LOG}=info") } else { level.to_owned() };
+    // What `rmcp` logs has the arguments and results of tools in it, and a client's mistakes as warnings.
+    let level = format!("{level},rmcp=off");
+    let level = if has_access_log { format!("{level},{ACCESS_LOG}=info") } else { level };
     let filter = EnvFilter::try_new(level).unwrap_or_else(|_| EnvFilter::new("info"));
     let lines = tracing_subscriber::fmt::layer().with_writer(|| Writer).with_target(false);
     let lines = if is_json { lines.json().boxed() } else { lines.with_ansi(false).boxed() };

@@ -156,7 +156,12 @@ fn check_config(settings: &settings::Settings) -> anyhow::Result<ExitCode> {
 
 /// Logs what starts, and with which settings that are not the default. Settings that may be secrets are left out.
 fn log_start(settings: &[Setting]) {
-    tracing::info!(version = env!("CARGO_PKG_VERSION"), commit = version::COMMIT, pid = std::process::id(), "Rookery starts");
+    tracing::info!(
+        version = env!("CARGO_PKG_VERSION"),
+        commit = version::COMMIT,
+        pid = std::process::id(),
+        "Rookery starts"
+    );
     for Setting { name, default, given, .. } in settings {
         let Some(GivenSetting { value: Some(value), source }) = given else { continue };
         if value != default {

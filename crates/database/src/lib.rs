@@ -55,7 +55,8 @@ pub use error::{Error, Result};
 pub use folders::is_being_removed;
 pub use import::{ImportOptions, ImportReport, LineError};
 pub use indexes::{
-    Action, Advice, Explanation, FormerDefinition, Index, IndexStatistics, Indexes, IndexingBatch, IndexingStatus, Problem,
+    Action, Advice, Explanation, FormerDefinition, Index, IndexStatistics, Indexes, IndexingBatch, IndexingStatus,
+    Problem,
 };
 pub use limits::Limits;
 pub use operations::{Operation, OperationDetail, OperationId, OperationResult, OperationStatus, Operations, Progress};

@@ -66,7 +66,6 @@ impl QueryOverrides {
 }
 
 impl QuerySettings {
-
     /// What queries may do where no automatic index covers them.
     pub fn automatic_indexes(self) -> AutomaticIndexes {
         match self {

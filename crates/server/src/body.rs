@@ -96,8 +96,14 @@ impl RequestBody {
     /// Reads all of it, at most [`Limits::request_body_size`] before and after decompression. A body that arrived in one
     /// piece is not copied; others count among those in memory as they grow.
     pub(crate) async fn read(self, headers: &HeaderMap, node: &Node) -> Result<Bytes> {
+        self.read_at_most(node.limits.request_body_size, headers, node).await
+    }
+
+    /// The same with a smaller bound.
+    ///
+    /// * `max`: in bytes.
+    pub(crate) async fn read_at_most(self, max: usize, headers: &HeaderMap, node: &Node) -> Result<Bytes> {
         let limits = &node.limits;
-        let max = limits.request_body_size;
         let expected = match &self {
             RequestBody::Whole(bytes) => return Ok(bytes.clone()),
             RequestBody::Incoming(body) => body.size_hint().exact(),

@@ -355,11 +355,11 @@ async fn prepare(exchange: &mut Exchange, route: Option<Match>) -> Result<&'stat
     Ok(&found.route.handler)
 }
 
-/// A handler's future whose panics end the request, not the connection.
-struct Contained(routes::Pending);
+/// A future whose panics end the request, not the connection.
+pub(crate) struct Contained<T>(pub(crate) Pin<Box<dyn Future<Output = Result<T>> + Send>>);
 
-impl Future for Contained {
-    type Output = Result<Reply>;
+impl<T> Future for Contained<T> {
+    type Output = Result<T>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let future = &mut self.get_mut().0;

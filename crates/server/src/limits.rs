@@ -79,6 +79,8 @@ pub struct Limits {
     pub multi_get_count: usize,
     /// `Limits.MultiGetAnswerInMb`: the answer of one `multi_get`, in bytes. Over it: 413, or cut off if it has begun.
     pub multi_get_answer_size: usize,
+    /// `Limits.McpCalls`: messages of MCP clients that are answered at the same time. Over it: 503 with `Retry-After`. There are no sessions.
+    pub mcp_call_count: usize,
     /// `Limits.SlowRequestInMs`: until the answer of a request begins. Over it: it is kept among the slow ones.
     pub slow_request: Duration,
     /// `Patching.MaxStepsForScript`: jumps and calls of functions in one run of a script of a patch or a query.
@@ -184,6 +186,46 @@ pub(crate) const LOG_LINE_SIZE_MAX: usize = 2 << 10;
 /// Lines of one answer, if it is not said.
 pub(crate) const LOG_LINES_PAGE: usize = 200;
 
+/// One message of an MCP client, in bytes, before and after decompression. Over it: 413.
+pub(crate) const MCP_MESSAGE_SIZE_MAX: usize = 1 << 20;
+/// Bytes that are reserved for each byte of a message while it is a tree of values: 32 for a value that has two bytes of text, twice that
+/// for vectors that grow by doubling.
+pub(crate) const MCP_TREE_FACTOR: usize = 32;
+/// Bytes of results in one answer of a tool; more is cut off, and a note says so. Models read some 30,000 tokens of it.
+pub(crate) const MCP_ANSWER_SIZE_MAX: usize = 128 << 10;
+/// Bytes of one answer of the server that a tool reads, if that answer is sent in parts.
+pub(crate) const MCP_READ_SIZE_MAX: usize = 4 << 20;
+/// Rows of a query, if it is not said; and at most.
+pub(crate) const MCP_ROWS: u64 = 50;
+/// See [`MCP_ROWS`].
+pub(crate) const MCP_ROWS_MAX: u64 = 1000;
+/// Names of a list, or errors and slow requests, if it is not said; and at most.
+pub(crate) const MCP_LIST: u64 = 100;
+/// See [`MCP_LIST`].
+pub(crate) const MCP_LIST_MAX: u64 = 1000;
+/// Documents from which the shape of a collection is made, if it is not said; and at most.
+pub(crate) const MCP_SAMPLE: u64 = 100;
+/// See [`MCP_SAMPLE`].
+pub(crate) const MCP_SAMPLE_MAX: u64 = 1000;
+/// Paths of a shape; documents with names as keys have any number of them. And how many names one path has at most.
+pub(crate) const MCP_SHAPE_PATHS_MAX: usize = 200;
+/// See [`MCP_SHAPE_PATHS_MAX`].
+pub(crate) const MCP_SHAPE_DEPTH_MAX: usize = 6;
+/// Elements of one array, and examples of one path, that a shape looks at; and the bytes of one example.
+pub(crate) const MCP_SHAPE_ELEMENTS_MAX: usize = 20;
+/// See [`MCP_SHAPE_ELEMENTS_MAX`].
+pub(crate) const MCP_SHAPE_EXAMPLES_MAX: usize = 3;
+/// See [`MCP_SHAPE_ELEMENTS_MAX`].
+pub(crate) const MCP_EXAMPLE_SIZE_MAX: usize = 60;
+/// Sections that a search of the documentation gives, if it is not said; and at most.
+pub(crate) const MCP_SECTIONS: u64 = 5;
+/// See [`MCP_SECTIONS`].
+pub(crate) const MCP_SECTIONS_MAX: u64 = 20;
+/// Bytes of one section that a search gives, and the words of its query that count.
+pub(crate) const MCP_SECTION_SIZE_MAX: usize = 4 << 10;
+/// See [`MCP_SECTION_SIZE_MAX`].
+pub(crate) const MCP_SEARCH_WORDS_MAX: usize = 16;
+
 /// Documents that a definition is tried on, if it is not said.
 pub(crate) const SAMPLE_COUNT: u64 = 100;
 /// Documents that a definition may be tried on.
@@ -258,6 +300,7 @@ impl Default for Limits {
             query_run_time: Duration::from_secs(60),
             multi_get_count: 1024,
             multi_get_answer_size: 256 << 20,
+            mcp_call_count: 32,
             slow_request: Duration::from_millis(500),
             script_steps: 10_000,
             automatic_index_idle_after: Duration::from_secs(30 * 60),
@@ -285,7 +328,7 @@ impl Limits {
     }
 
     /// All of them, in the order of the fields.
-    pub const SETTINGS: [LimitSetting; 33] = [
+    pub const SETTINGS: [LimitSetting; 34] = [
         // Less than 8 KiB is less than what reads heads starts with.
         setting("Limits.HeaderBlockInKb", 8..=1024, |limits, value| limits.header_block_size = kib(value)),
         setting("Limits.HeaderLineInKb", 1..=1024, |limits, value| limits.header_line_size = kib(value)),
@@ -320,6 +363,7 @@ impl Limits {
         setting("Limits.MultiGetAnswerInMb", 1..=1_000_000, |limits, value| {
             limits.multi_get_answer_size = kib(value) << 10
         }),
+        setting("Limits.McpCalls", 1..=1024, |limits, value| limits.mcp_call_count = count(value)),
         setting("Limits.SlowRequestInMs", 0..=3_600_000, |limits, value| {
             limits.slow_request = Duration::from_millis(value.into())
         }),

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicU64;
 use std::time::{Instant, SystemTime};
 
 use hyper::header::HeaderValue;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 
 use crate::answers::Answers;
 use crate::bridge::Bridge;
@@ -40,6 +40,10 @@ pub(crate) struct Node {
     pub(crate) openings: Openings,
     pub(crate) limits: Limits,
     pub(crate) bridge: Bridge,
+    /// Places for messages of MCP clients: [`Limits::mcp_call_count`].
+    pub(crate) mcp_calls: Arc<Semaphore>,
+    /// Whether the tools of MCP that write are offered.
+    pub(crate) mcp_writes_allowed: bool,
     /// What requests and indexing hold together.
     pub(crate) memory: Arc<Memory>,
     /// The share of that for request bodies.

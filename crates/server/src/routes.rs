@@ -16,7 +16,7 @@ use crate::error::{Result, Write};
 use crate::exchange::Exchange;
 use crate::handlers::{
     bulk_docs, bulk_insert, changes, collections, configuration, databases, diagnostics, docs, health, hilo,
-    identities, indexes, live, members, metrics, multi_get, node_info, operations, pages, patches, queries,
+    identities, indexes, live, mcp, members, metrics, multi_get, node_info, operations, pages, patches, queries,
     sample_data, statistics, streams, studio, test_endpoints, topology, traffic_watch,
 };
 use crate::reply::Reply;
@@ -178,6 +178,10 @@ pub static ROUTES: &[Route] = &[
     later("PUT", "/admin/configuration/client", Operator, pending!(configuration::put_server_client)),
     now("GET", "/operations/state", ValidUser, operations::server_state),
     now("GET", "/operations/next-operation-id", ValidUser, operations::server_next_id),
+    // Each tool is a request of its own, with the access of its route, and counted as such.
+    of_client(later("POST", "/mcp", ValidUser, pending!(mcp::serve))),
+    of_client(later("GET", "/mcp", ValidUser, pending!(mcp::serve))),
+    of_client(later("DELETE", "/mcp", ValidUser, pending!(mcp::serve))),
     // Databases.
     now("GET", "/databases", ValidUser, databases::names),
     later("GET", "/admin/databases", Operator, pending!(databases::record)),

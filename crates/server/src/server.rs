@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime};
 use database::limits::{BODIES_MEMORY, MEMORY};
 use database::{AsyncWrites, Databases, DatabasesOptions};
 use tokio::io::unix::AsyncFd;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
 use crate::answers::Answers;
@@ -43,6 +43,8 @@ pub struct Options {
     pub data_directory: PathBuf,
     /// Keep everything in memory and lose it at the end.
     pub in_memory: bool,
+    /// Offer the tools of MCP that write.
+    pub mcp_writes_allowed: bool,
     /// Allow addresses that other machines reach, although nobody has to show a certificate.
     pub unsecured_access: bool,
     /// The bounds.
@@ -65,6 +67,7 @@ impl Default for Options {
             allowed_hosts: Vec::new(),
             data_directory: PathBuf::from("data"),
             in_memory: false,
+            mcp_writes_allowed: false,
             unsecured_access: false,
             limits: Limits::default(),
             settings: Vec::new(),
@@ -180,6 +183,8 @@ impl Server {
             stopped: stopped.clone(),
             databases,
             openings: Openings::default(),
+            mcp_calls: Arc::new(Semaphore::new(options.limits.mcp_call_count)),
+            mcp_writes_allowed: options.mcp_writes_allowed,
             bridge,
             memory,
             bodies,

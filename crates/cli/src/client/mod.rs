@@ -17,24 +17,31 @@ pub(crate) struct Client {
     authority: String,
 }
 
+/// Host and port of a server.
+///
+/// * `url`: `http://host:port`; the scheme may be omitted, as in the settings of the server. The port is 80 if there is
+///   a scheme, as everywhere, and 8080 if there is none.
+pub(crate) fn authority(url: &str) -> anyhow::Result<String> {
+    let (scheme, authority) = url.split_once("://").unwrap_or(("", url));
+    ensure!(
+        scheme.is_empty() || scheme.eq_ignore_ascii_case("http"),
+        "'{url}' begins with {scheme}://, and only http:// is supported; write http://host:port"
+    );
+    let authority = authority.trim_end_matches('/');
+    let is_port = authority.bytes().all(|byte| byte.is_ascii_digit());
+    ensure!(
+        !is_port && !authority.contains(['/', '?', '#', ' ']),
+        "'{url}' is not the address of a server; write http://host:port"
+    );
+    let port = if scheme.is_empty() { 8080 } else { 80 };
+    let has_port = authority.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+    Ok(if has_port { authority.to_owned() } else { format!("{authority}:{port}") })
+}
+
 impl Client {
-    /// * `url`: `http://host:port`; the scheme may be omitted, as in the settings of the server. The port is 80 then if there is
-    ///   a scheme, as everywhere, and 8080 if there is none.
+    /// * `url`: as for [`authority`].
     pub(crate) fn new(url: &str) -> anyhow::Result<Client> {
-        let (scheme, authority) = url.split_once("://").unwrap_or(("", url));
-        ensure!(
-            scheme.is_empty() || scheme.eq_ignore_ascii_case("http"),
-            "'{url}' begins with {scheme}://, and only http:// is supported; write http://host:port"
-        );
-        let authority = authority.trim_end_matches('/');
-        let is_port = authority.bytes().all(|byte| byte.is_ascii_digit());
-        ensure!(
-            !is_port && !authority.contains(['/', '?', '#', ' ']),
-            "'{url}' is not the address of a server; write http://host:port"
-        );
-        let port = if scheme.is_empty() { 8080 } else { 80 };
-        let has_port = authority.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
-        Ok(Client { authority: if has_port { authority.to_owned() } else { format!("{authority}:{port}") } })
+        Ok(Client { authority: authority(url)? })
     }
 
     /// Makes the database if it is not there.

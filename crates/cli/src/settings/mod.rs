@@ -217,6 +217,9 @@ impl Settings {
                 *network = Network::parse(value).context("expected None, Local, PrivateNetwork or PublicNetwork")?;
             }
             Some(Name::AllowedHosts) => self.options.allowed_hosts = values::hosts(value)?,
+            Some(Name::McpWrites) => {
+                self.options.mcp_writes_allowed = values::truth(value).context("expected true or false")?
+            }
             Some(Name::SetupMode) => match plain(value).as_str() {
                 "none" | "initial" | "unsecured" => {
                     self.notes.push(format!("{name} (from {source}) has no effect here"))

@@ -5,6 +5,7 @@ mod compact;
 mod import;
 mod log;
 mod manual;
+mod mcp;
 mod remote;
 mod serve;
 mod stop;

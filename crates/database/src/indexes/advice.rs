@@ -142,7 +142,8 @@ impl IndexFacts {
     fn of(index: &Index, now: Date) -> Result<IndexFacts> {
         let statistics = index.statistics()?;
         let definition = index.definition();
-        let collections: Vec<&str> = index.sources().iter().map(|source| source.collection.as_deref().unwrap_or("all documents")).collect();
+        let collections: Vec<&str> =
+            index.sources().iter().map(|source| source.collection.as_deref().unwrap_or("all documents")).collect();
         let failure = index.failure();
         let (mut fields_without_values, mut document_count) = (Vec::new(), 0);
         if failure.is_none() {
@@ -277,7 +278,9 @@ fn mergers(indexes: &[IndexFacts]) -> Vec<Advice> {
         let Some(definition) = first.automatic.as_ref().filter(|_| !is_merged[at] && first.answers) else { continue };
         let (mut merged, mut replaced, mut size) = (definition.clone(), vec![first.name.clone()], first.size);
         for (to, other) in indexes.iter().enumerate().skip(at + 1).filter(|(_, other)| other.answers) {
-            let Some(definition) = other.automatic.as_ref().filter(|other| other.has_source_of(definition)) else { continue };
+            let Some(definition) = other.automatic.as_ref().filter(|other| other.has_source_of(definition)) else {
+                continue;
+            };
             let wider = merged.widened_by(definition);
             // What one covers is removed, not merged.
             let is_covered = indexes.iter().any(|third| covers(third, other));
@@ -417,7 +420,10 @@ mod tests {
         assert!(advice[0].message.contains(" % of the time"), "{}", advice[0].message);
         // It is the only one.
         check(&[slow.clone()], &[]);
-        check(&[facts("A"), IndexFacts { indexing_time: ADVICE_SLOW_TIME_MIN * 9, ..facts("B") }, slow], &[("B", Problem::Slow)]);
+        check(
+            &[facts("A"), IndexFacts { indexing_time: ADVICE_SLOW_TIME_MIN * 9, ..facts("B") }, slow],
+            &[("B", Problem::Slow)],
+        );
         let fan_out = IndexFacts { entry_count: 10 * ADVICE_FAN_OUT_MIN, ..facts("Wide") };
         check(&[fan_out.clone()], &[("Wide", Problem::FanOut)]);
         check(&[IndexFacts { is_grouped: true, ..fan_out }], &[]);

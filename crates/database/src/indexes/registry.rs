@@ -228,7 +228,9 @@ impl Indexes {
     pub fn explain(&self, needed: &AutomaticIndex) -> Explanation {
         let open = self.open.load();
         let chosen = self.covering(needed);
-        let automatic = self.database().map_or_else(|_| AutomaticIndexes::default(), |database| database.query_settings().automatic_indexes());
+        let automatic = self
+            .database()
+            .map_or_else(|_| AutomaticIndexes::default(), |database| database.query_settings().automatic_indexes());
         let mut others = Vec::new();
         let is_chosen = |index: &Arc<Index>| chosen.as_ref().is_some_and(|chosen| Arc::ptr_eq(index, chosen));
         for index in open.iter().filter(|index| !is_chosen(index) && !is_being_replaced(index, &open)) {

@@ -7,7 +7,9 @@ use json::{Kind, Raw};
 use query::spelling::nearest;
 
 use crate::Result;
-use crate::limits::{SAMPLE_DEPTH_MAX, SAMPLE_DOCUMENT_SIZE_MAX, SAMPLE_DOCUMENTS_MAX, SAMPLE_ELEMENTS_MAX, SAMPLE_PATHS_MAX};
+use crate::limits::{
+    SAMPLE_DEPTH_MAX, SAMPLE_DOCUMENT_SIZE_MAX, SAMPLE_DOCUMENTS_MAX, SAMPLE_ELEMENTS_MAX, SAMPLE_PATHS_MAX,
+};
 
 /// The paths of the fields of some documents.
 pub(super) struct FieldSample {
@@ -64,7 +66,8 @@ impl FieldSample {
             }
             Kind::Array => {
                 path.push_str("[]");
-                let objects = value.elements().take(SAMPLE_ELEMENTS_MAX).filter(|element| element.kind() == Kind::Object);
+                let objects =
+                    value.elements().take(SAMPLE_ELEMENTS_MAX).filter(|element| element.kind() == Kind::Object);
                 objects.for_each(|element| self.add(path, element, depth));
                 path.truncate(length);
             }

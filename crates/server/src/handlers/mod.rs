@@ -13,6 +13,7 @@ pub(crate) mod hilo;
 pub(crate) mod identities;
 pub(crate) mod indexes;
 pub(crate) mod live;
+pub(crate) mod mcp;
 pub(crate) mod members;
 pub(crate) mod metrics;
 pub(crate) mod multi_get;

@@ -5,10 +5,7 @@ use super::support::{Answer, Wire};
 fn with_orders() -> Wire {
     let wire = Wire::with_database();
     for number in 0..20 {
-        wire.put(
-            &format!("orders/{number}"),
-            r#"{"Freight":1,"Company":"c","@metadata":{"@collection":"Orders"}}"#,
-        );
+        wire.put(&format!("orders/{number}"), r#"{"Freight":1,"Company":"c","@metadata":{"@collection":"Orders"}}"#);
     }
     wire
 }
@@ -90,6 +87,12 @@ fn a_failed_index_is_proposed_for_a_reset() {
     let failed = wire.call("POST /databases/db/queries", r#"{"Query":"from index 'F'","WaitForNonStaleResults":true}"#);
     assert_eq!(failed.status, 500, "{}", failed.text());
     let found = advice(&wire, "");
-    assert!(found.starts_with(r#"{"Results":[{"Index":"F","Problem":"Failed","Message":"The index has failed,"#), "{found}");
-    assert!(found.contains(r#""Request":{"Method":"RESET","Path":"/databases/db/indexes?name=F","Body":null}"#), "{found}");
+    assert!(
+        found.starts_with(r#"{"Results":[{"Index":"F","Problem":"Failed","Message":"The index has failed,"#),
+        "{found}"
+    );
+    assert!(
+        found.contains(r#""Request":{"Method":"RESET","Path":"/databases/db/indexes?name=F","Body":null}"#),
+        "{found}"
+    );
 }

@@ -36,6 +36,7 @@ mod indexes;
 mod limits;
 mod load;
 mod map_reduce;
+mod mcp;
 mod metrics;
 mod multi_get;
 mod object_parameters;

@@ -56,9 +56,13 @@ fn a_query_may_refuse_to_create_an_index() {
     check_refused(&wire, parameters, "from Orders where Freight = 1 order by Company", "No automatic index covers");
     let address = "GET /databases/db/queries?query=from+Orders+where+Company='c'&disableAutoIndexCreation=true";
     assert_eq!(wire.call(&address.replace('\'', "%27"), "").status, 400);
-    let delete = wire.call("DELETE /databases/db/queries?disableAutoIndexCreation=true", &query("from Orders where Company = 'c'"));
+    let delete = wire
+        .call("DELETE /databases/db/queries?disableAutoIndexCreation=true", &query("from Orders where Company = 'c'"));
     assert_eq!(delete.status, 400, "{}", delete.text());
-    let stream = wire.call("POST /databases/db/streams/queries?disableAutoIndexCreation=true", &query("from Orders where Company = 'c'"));
+    let stream = wire.call(
+        "POST /databases/db/streams/queries?disableAutoIndexCreation=true",
+        &query("from Orders where Company = 'c'"),
+    );
     assert_eq!(stream.status, 400, "{}", stream.text());
     assert_eq!(wire.call("POST /databases/db/queries?disableAutoIndexCreation=x", &query("from Orders")).status, 400);
     assert_eq!(index_names(&wire), r#"{"Results":["Auto/Orders/ByFreight"]}"#);
@@ -69,7 +73,9 @@ fn a_database_may_refuse_automatic_indexes() {
     let wire = with_orders();
     check(&wire, "", "from Orders where Freight = 1", "Auto/Orders/ByFreight", 1);
     set(&wire, &format!(r#"{{"{DISABLE}":"true"}}"#));
-    let message = format!("The query needs an automatic index, and {DISABLE} is true. Set it to false, or define an index of Orders");
+    let message = format!(
+        "The query needs an automatic index, and {DISABLE} is true. Set it to false, or define an index of Orders"
+    );
     check_refused(&wire, "", "from Orders where Company = 'c'", &message);
     check_refused(&wire, "", "from Orders where Freight = 1", &message);
     check_refused(&wire, "", "from Orders group by Company select count()", &message);
@@ -150,6 +156,7 @@ fn a_fresh_read_does_not_wait_for_writes_to_other_collections() {
     check(&wire, "", "from Orders where Freight = 1", "Auto/Orders/ByFreight", 1);
     assert_eq!(wire.call("POST /databases/db/admin/indexes/stop", "").status, 204);
     wire.put("others/1", r#"{"@metadata":{"@collection":"Others"}}"#);
-    let answer = wire.call("POST /databases/db/queries?freshReads=true", r#"{"Query":"from Orders where Freight = 1"}"#);
+    let answer =
+        wire.call("POST /databases/db/queries?freshReads=true", r#"{"Query":"from Orders where Freight = 1"}"#);
     assert!(answer.text().contains(r#""IsStale":false"#), "{}", answer.text());
 }

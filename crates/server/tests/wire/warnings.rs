@@ -46,7 +46,11 @@ fn a_field_that_no_document_has_is_warned_of() {
     check(&wire, "from Orders where Freigth > 1", &[freight]);
     check(&wire, "from Orders where Freight > 1", &[]);
     check(&wire, "from Orders as o where o.Freigth > 1 or o.Freight = 1", &[freight]);
-    check(&wire, "from orders order by freight", &["No document in orders has a value in `freight`. Did you mean `Freight`?"]);
+    check(
+        &wire,
+        "from orders order by freight",
+        &["No document in orders has a value in `freight`. Did you mean `Freight`?"],
+    );
     check(&wire, "from Orders where exact(Freigth = 'x') or search(Freigth, 'y')", &[freight]);
     let country = "No document in Orders has a value in `ShipTo.Contry`. Did you mean `ShipTo.Country`?";
     check(&wire, "from Orders where ShipTo.Contry = 'NO'", &[country]);
@@ -128,13 +132,18 @@ fn a_stale_index_speaks_of_what_it_has() {
     // The sample has it.
     check(&wire, "from Orders where Later = 1", &[]);
     wire.put("orders/3", r#"{"@metadata":{"@collection":"Orders"}}"#);
-    check(&wire, "from Orders where Later = 1", &["No document in Orders that is indexed so far has a value in `Later`."]);
+    check(
+        &wire,
+        "from Orders where Later = 1",
+        &["No document in Orders that is indexed so far has a value in `Later`."],
+    );
 }
 
 #[test]
 fn fields_of_named_indexes_are_warned_of_where_the_index_makes_them() {
     let wire = with_orders();
-    let index = r#"{"Indexes":[{"Name":"Made","Maps":["map('Orders', o => ({ _: createField('Weight', o.Freight, {}) }))"]}]}"#;
+    let index =
+        r#"{"Indexes":[{"Name":"Made","Maps":["map('Orders', o => ({ _: createField('Weight', o.Freight, {}) }))"]}]}"#;
     assert_eq!(wire.call("PUT /databases/db/admin/indexes", index).status, 201);
     check(&wire, "from index 'Made' where Weight = 1", &[]);
     let weight = "No entry of the index 'Made' has a field `Wieght`. Did you mean `Weight`?";

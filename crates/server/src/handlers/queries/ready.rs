@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use database::{AutomaticIndexes, Index};
 use database::documents::{Etag, Snapshot};
 use database::queries::{Freshness, OpenedIndex, Preparation, PreparationStep, ReadyIndex};
+use database::{AutomaticIndexes, Index};
 use tokio::sync::oneshot;
 
 use super::request::Request;
