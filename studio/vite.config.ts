@@ -5,6 +5,7 @@ import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import react from "@vitejs/plugin-react";
 import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
+import { book } from "./build/book";
 
 /** Below this many bytes a file fits in one packet anyway. */
 const WORTHWHILE_SIZE = 1100;
@@ -32,8 +33,25 @@ function packed(): Plugin {
   };
 }
 
+/** Puts styles behind the body: above it they would keep the browser from drawing what it already has. Scripts wait for them all the same. */
+function stylesLast(): Plugin {
+  return {
+    name: "styles-last",
+    apply: "build",
+    enforce: "post",
+    transformIndexHtml: {
+      order: "post",
+      handler(html) {
+        const links = html.match(/^\s*<link rel="stylesheet"[^>]*>\n/gm) ?? [];
+        const without = links.reduce((rest, link) => rest.replace(link, ""), html);
+        return without.replace("  </body>", `${links.join("")}  </body>`);
+      },
+    },
+  };
+}
+
 export default defineConfig({
-  plugins: [react(), packed()],
+  plugins: [react(), book(join(import.meta.dirname, "..")), stylesLast(), packed()],
   // Relative, so that the studio also works behind a proxy that adds a prefix.
   base: "./",
   build: {
@@ -42,5 +60,5 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 700,
   },
-  test: { include: ["src/**/*.test.ts"] },
+  test: { include: ["src/**/*.test.ts", "build/**/*.test.ts"] },
 });

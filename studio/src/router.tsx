@@ -8,7 +8,7 @@ import {
   redirect,
 } from "@tanstack/react-router";
 import { parseSearch, stringifySearch } from "./search";
-import { NotFound, ScreenFailed, Shell } from "./shell/Shell";
+import { NotFound, ScreenFailed, ScreenPending, Shell } from "./shell/Shell";
 
 /** A parameter of the address, or undefined. All of them are texts (`search.ts`). */
 const text = (value: unknown) => (typeof value === "string" ? value : undefined);
@@ -41,6 +41,15 @@ const about = createRoute({
   getParentRoute: () => root,
   path: "/about",
   component: lazyRouteComponent(() => import("./screens/about/page"), "About"),
+});
+
+const help = createRoute({
+  getParentRoute: () => root,
+  path: "/help",
+  // `at`: a heading of the page. `find`: what is searched for.
+  validateSearch: (search): { page?: string; at?: string; find?: string } =>
+    defined({ page: text(search["page"]), at: text(search["at"]), find: text(search["find"]) }),
+  component: lazyRouteComponent(() => import("./screens/help/page"), "Help"),
 });
 
 const database = createRoute({ getParentRoute: () => root, path: "/databases/$database" });
@@ -111,12 +120,17 @@ export const router = createRouter({
     databases,
     server,
     about,
+    help,
     database.addChildren([documents, document, query, indexes, index, statistics, operations]),
   ]),
   history: createHashHistory(),
   parseSearch,
   stringifySearch,
   defaultErrorComponent: ScreenFailed,
+  // On a slow network a click is answered before the screen's file has come.
+  defaultPendingComponent: ScreenPending,
+  defaultPendingMs: 300,
+  defaultPendingMinMs: 0,
   defaultPreload: "intent",
   scrollRestoration: false,
 });

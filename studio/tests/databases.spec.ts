@@ -28,7 +28,13 @@ test("a database is created with sample data, disabled, enabled and deleted", as
   await studio.open("/databases");
   const actions = page.getByRole("button", { name: "Actions for Shop" });
   await actions.click();
-  await page.getByRole("menuitem", { name: "Disable" }).click();
+  // Its clients would notice: it is asked first.
+  await page.getByRole("menuitem", { name: "Disable…" }).click();
+  const disabling = page.getByRole("dialog", { name: "Disable 'Shop'?" });
+  await disabling.getByRole("button", { name: "Cancel" }).click();
+  await actions.click();
+  await page.getByRole("menuitem", { name: "Disable…" }).click();
+  await disabling.getByRole("button", { name: "Disable" }).click();
   await expect(page.getByText("It answers no requests until it is enabled.")).toBeVisible();
   await studio.isAccessible();
   await page.getByRole("button", { name: "Enable", exact: true }).click();
@@ -100,7 +106,7 @@ test("a file of CSV is imported with the ids and kinds that were chosen", async 
   await dialog.getByRole("combobox", { name: "Id", exact: true }).click();
   await page.getByRole("option", { name: "From id", exact: true }).click();
   await dialog.getByRole("button", { name: "Import" }).click();
-  await expect(dialog.getByText(/^Line 3: 1 fields/)).toBeVisible();
+  await expect(dialog.getByText(/Line 3: 1 field, but/)).toBeVisible();
   expect(await studio.stored("Rows", "x/1")).toMatchObject({ a: 1 });
 });
 
@@ -186,8 +192,50 @@ test("a file of JSON lines is imported, and a bad line has its number", async ({
 
   const bad = `${line("users/3", "3")}\n{"Size":\n`;
   await file.setInputFiles({ name: "bad.jsonl", mimeType: "application/json", buffer: Buffer.from(bad) });
-  await expect(dialog.getByText(/^Line 2: /)).toBeVisible();
+  await expect(dialog.getByText(/Line 2, column 9: /)).toBeVisible();
   expect(await studio.stored("Imported", "users/3")).toBeDefined();
+  await dialog.getByRole("button", { name: "Close" }).last().click();
+  // What stands behind a bad line is imported, and all bad lines are told.
+  const more = `[1]\n${line("users/4", "4")}\n{\n${line("users/5", "5")}\n`;
+  await file.setInputFiles({ name: "more.jsonl", mimeType: "application/json", buffer: Buffer.from(more) });
+  await expect(dialog.getByRole("status")).toContainText("2 documents imported.");
+  await expect(dialog.getByRole("status")).toContainText("2 documents skipped:");
+  await expect(dialog.getByRole("status")).toContainText("Line 1: a document must be a JSON object.");
+  await expect(dialog.getByRole("status")).toContainText("Line 3, column 2:");
+  expect(await studio.stored("Imported", "users/5")).toBeDefined();
+});
+
+test("documents that do not say where they belong get a collection and ids", async ({ page, studio }) => {
+  await studio.database("Mongo");
+  await studio.open("/databases");
+  const file = page.getByLabel("Files to import into Mongo");
+  const lines = [1, 2].map((at) => `{"_id":{"$oid":"65a${at}"},"N":${at}.50,"At":{"$date":"2020-01-0${at}T00:00:00Z"}}`);
+  await file.setInputFiles({ name: "people.jsonl", mimeType: "application/json", buffer: Buffer.from(lines.join("\n")) });
+  const dialog = page.getByRole("dialog", { name: "Import into Mongo" });
+  await expect(dialog.getByRole("textbox", { name: "Collection" })).toHaveValue("People");
+  await expect(dialog.getByText(/^people\/65a1 \{"N":1\.50,"At":"2020-01-01/)).toBeVisible();
+  await studio.isAccessible("dialog");
+  await dialog.getByRole("textbox", { name: "Collection" }).fill("Users");
+  await dialog.getByRole("button", { name: "Import" }).click();
+  await expect(dialog.getByText("2 documents imported.")).toBeVisible();
+  expect(await studio.stored("Mongo", "users/65a2")).toMatchObject({
+    N: 2.5,
+    At: "2020-01-02T00:00:00Z",
+    "@metadata": { "@collection": "Users" },
+  });
+  await dialog.getByRole("button", { name: "Close" }).last().click();
+
+  await page.setViewportSize({ width: 390, height: 800 });
+  await file.setInputFiles({ name: "list.json", mimeType: "application/json", buffer: Buffer.from('[{"a":1},{"a":2}]') });
+  await dialog.getByRole("combobox", { name: "Id", exact: true }).click();
+  await page.getByRole("option", { name: "From a", exact: true }).click();
+  await dialog.getByRole("button", { name: "Import" }).click();
+  await expect(dialog.getByText("2 documents imported.")).toBeVisible();
+  expect((await studio.stored("Mongo", "list/2"))!["@metadata"]).toMatchObject({ "@collection": "List" });
+  await dialog.getByRole("button", { name: "Close" }).last().click();
+  // The file is what an operation is of.
+  await studio.open("/databases/Mongo/operations");
+  await expect(page.getByRole("row", { name: /people\.jsonl · 2 documents/ })).toBeVisible();
 });
 
 test("a click beside a running import or its keys do not stop it", async ({ page, studio }) => {
@@ -252,7 +300,7 @@ test("several files are imported one after the other, and what came of each is k
   await page.getByRole("button", { name: /Import into Files Failed/ }).click();
   await expect(dialog.getByRole("status")).toContainText("a.jsonl: 1 document imported.");
   await expect(dialog.getByRole("status")).toContainText("c.csv: 1 document imported.");
-  await expect(dialog.getByRole("status")).toContainText(/d\.jsonl: Line 1/);
+  await expect(dialog.getByRole("status")).toContainText(/d\.jsonl: 0 documents imported/);
   for (const id of ["x/a", "x/b", "x/c"]) expect(await studio.stored("Files", id)).toBeDefined();
   await dialog.getByRole("button", { name: "Close" }).last().click();
   await expect(page.getByRole("group", { name: "In the background" })).toHaveCount(0);

@@ -348,3 +348,28 @@ test("a document that somebody deleted can be put back as it is, and ids have no
   await expect(page.getByRole("heading", { name: "users/7", exact: true })).toBeVisible();
   expect(await studio.stored("PutBack", "users/7")).toBeDefined();
 });
+
+test("a new document has the fields of its collection", async ({ page, studio }) => {
+  await studio.open("/databases/Northwind/document?collection=Products");
+  const text = page.getByRole("textbox", { name: "Document as JSON" });
+  await expect(text).toContainText('"PricePerUnit": 0');
+  await expect(text).toContainText('"Name": ""');
+  await expect(text).toContainText('"@collection": "Products"');
+  await expect(page.getByRole("textbox", { name: "Id" })).toHaveValue("products/");
+});
+
+test("messages do not lie over the panel that searches", async ({ page, studio }) => {
+  await studio.database("Searched", { "notes/1": { Text: "x" } });
+  await studio.open("/databases/Searched/document?id=notes%2F1");
+  const text = page.getByRole("textbox", { name: "Document as JSON" });
+  await text.click();
+  await page.keyboard.press("ControlOrMeta+f");
+  const panel = page.locator(".cm-panel.cm-search");
+  await expect(panel).toBeVisible();
+  await studio.write("Document as JSON", '{ "Text": "y" }');
+  await page.keyboard.press("ControlOrMeta+s");
+  const toast = page.getByText("notes/1 saved");
+  await expect(toast).toBeVisible();
+  const [above, below] = [(await panel.boundingBox())!, (await toast.boundingBox())!];
+  expect(above.y + above.height).toBeLessThan(below.y);
+});

@@ -482,3 +482,19 @@ test("bounds of a spatial field stay with their field, and can be emptied", asyn
   };
   await expect.poll(stored).toMatchObject([["There"], { MinX: -180, MaxX: 150.5, MinY: -200, MaxY: 200 }]);
 });
+
+test("a mistake of the compiler is marked in the text that has it", async ({ page, studio }) => {
+  studio.allow(/400 \(Bad|500 \(Internal/);
+  await studio.database("Mistaken", USERS);
+  await studio.open("/databases/Mistaken/index");
+  await page.getByRole("textbox", { name: "Name", exact: true }).fill("Users/Bad");
+  await studio.write("Map", "from user in docs.Users\nselect new { user.Name, Age = user.Foo( }");
+  await page.getByRole("button", { name: "Create" }).click();
+  const map = page.getByRole("region", { name: "Map" });
+  await expect(map.locator(".cm-lintRange-error")).toBeVisible();
+  await studio.isAccessible();
+  await studio.write("Map", "from user in docs.Users select new { user.Name }");
+  await expect(map.locator(".cm-lintRange-error")).toHaveCount(0);
+  await page.getByRole("button", { name: "Create" }).click();
+  await expect(page.getByText("Users/Bad is being built")).toBeVisible();
+});

@@ -20,6 +20,8 @@ test("operations are listed with what came of them", async ({ page, studio }) =>
   await page.request.delete(`${studio.url}/databases/Worked/queries`, { data: { Query: "from Users" } });
   const row = page.getByRole("row", { name: /Done/ });
   await expect(row).toBeVisible();
+  await expect(row).toContainText("1 document");
+  await expect(row).not.toContainText("1 documents");
   await studio.isAccessible();
 });
 

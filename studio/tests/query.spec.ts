@@ -466,3 +466,178 @@ test("the link of a slow query is opened, not run", async ({ page, studio }) => 
   await expect(page.getByText(/^91 results in/)).toBeVisible();
   await expect(page.getByText("are missing")).toHaveCount(0);
 });
+
+test("the list closes when the query is run, and is that of its place", async ({ page, studio }) => {
+  await studio.open("/databases/Northwind/query");
+  await editor(page).click();
+  const list = page.getByRole("listbox");
+  await page.keyboard.type("from Orders where ");
+  // By itself, fields first, and nothing that cannot stand there.
+  await expect(list.getByRole("option").first()).toHaveText(/^Company/);
+  await expect(list.getByRole("option", { name: "between", exact: true })).toHaveCount(0);
+  await page.keyboard.type("ShipTo.Country = '");
+  await expect(list.getByRole("option", { name: "France", exact: true })).toBeVisible();
+  await expect(list.getByRole("option", { name: "and", exact: true })).toHaveCount(0);
+  await page.keyboard.type("Fra");
+  await list.getByRole("option", { name: "France", exact: true }).click();
+  await expect(editor(page)).toHaveText("from Orders where ShipTo.Country = 'France'");
+  await page.keyboard.type(" order by ");
+  await expect(list.getByRole("option", { name: /^Freight/ })).toBeVisible();
+  await page.keyboard.type("Freight as double desc");
+  await expect(list.getByRole("option", { name: "desc", exact: true })).toBeVisible();
+  await page.keyboard.press("ControlOrMeta+Enter");
+  await expect(page.getByText(/^77 results in/)).toBeVisible();
+  await expect(list).toHaveCount(0);
+});
+
+test("fields of loaded documents are offered, in scripts too", async ({ page, studio }) => {
+  await studio.open("/databases/Northwind/query");
+  await editor(page).click();
+  await page.keyboard.type("from Orders as o load o.Company as c select { n: c.");
+  await page
+    .getByRole("listbox")
+    .getByRole("option", { name: /^c\.Contact\b/ })
+    .first()
+    .click();
+  await expect(editor(page)).toContainText("{ n: c.Contact");
+});
+
+test("parameters that are empty are no mistake", async ({ page, studio }) => {
+  await studio.open("/databases/Northwind/query");
+  await page.getByRole("button", { name: "Parameters" }).click();
+  const parameters = page.getByRole("textbox", { name: "Parameters as JSON" });
+  await expect(page.getByText('{ "city": "Oslo" } for $city')).toBeVisible();
+  // The linter has looked: it tells of what is wrong, and then of nothing any more.
+  await parameters.click();
+  await page.keyboard.insertText("[");
+  await expect(page.locator(".cm-lint-marker-error")).toBeVisible();
+  await page.keyboard.press("Backspace");
+  await expect(page.locator(".cm-lint-marker-error")).toHaveCount(0);
+  await expect(page.locator(".cm-lintRange-error")).toHaveCount(0);
+  await studio.isAccessible();
+});
+
+test("what the server warns of stands above the results", async ({ page, studio }) => {
+  const warning = "No document in Orders has `Freigth`. Did you mean `Freight`?";
+  await page.route("**/databases/Northwind/queries", async (route) => {
+    if (!route.request().postData()?.includes("Freigth")) return route.continue();
+    const answer = await route.fetch({ postData: route.request().postData()!.replace("Freigth", "Freight") });
+    const json = { ...((await answer.json()) as object), Results: [], TotalResults: 0, Warnings: [warning] };
+    await route.fulfill({ response: answer, json });
+  });
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    await studio.open(placed("Northwind", "from Orders where Freigth > 800"));
+    await expect(page.getByRole("status").filter({ hasText: warning })).toBeVisible();
+    await expect(page.getByText("See the warning above.")).toBeVisible();
+    await studio.isAccessible();
+  }
+});
+
+test("while an index is built, the query that waits says so", async ({ page, studio }) => {
+  const query = await studio.hold(
+    "**/databases/Cities/queries",
+    (request) => request.postData()?.includes("Population > 1") === true,
+  );
+  const Collections = {
+    Cities: { NumberOfItemsToProcess: 30, TotalNumberOfItems: 100, NumberOfTombstonesToProcess: 0, TotalNumberOfTombstones: 0 },
+  };
+  await page.route("**/databases/Cities/indexes/progress", (route) =>
+    route.fulfill({ json: { Results: [{ Name: "Auto/Cities/ByPopulation", Collections }] } }),
+  );
+  await studio.open(placed("Cities", "from Cities where Population > 1"));
+  await expect(page.getByText("Auto/Cities/ByPopulation", { exact: true })).toBeVisible();
+  await expect(page.getByText("70%")).toBeVisible();
+  await expect(page.getByRole("progressbar")).toHaveAttribute("aria-valuenow", "70");
+  // The button stands with it, not at the end of the window.
+  const [text, button] = [
+    (await page.getByText("Loading results…").boundingBox())!,
+    (await page.getByRole("button", { name: "Stop" }).boundingBox())!,
+  ];
+  expect(button.y - text.y).toBeLessThan(180);
+  await studio.isAccessible();
+  await page.getByRole("button", { name: "Stop" }).click();
+  await expect(page.getByText("The query was stopped.")).toBeVisible();
+  query.go();
+});
+
+test("a query that a failed index cannot answer leads to its errors", async ({ page, studio }) => {
+  studio.allow(/500 \(Internal|400 \(Bad/);
+  await studio.database("Broken");
+  const commands = Array.from({ length: 120 }, (_, at) => ({
+    Type: "PUT",
+    Id: `users/${at}`,
+    Document: { Age: 0, "@metadata": { "@collection": "Users" } },
+  }));
+  await page.request.post(`${studio.url}/databases/Broken/bulk_docs`, { data: { Commands: commands } });
+  await studio.index("Broken", { Name: "Users/Divided", Maps: ["from user in docs.Users select new { Part = 1 / user.Age }"] });
+  const stats = `${studio.url}/databases/Broken/indexes/stats`;
+  await expect.poll(async () => await (await page.request.get(stats)).text()).toContain('"State":"Error"');
+  await studio.open(placed("Broken", "from index 'Users/Divided' where Part = 1"));
+  await expect(page.getByRole("alert")).toContainText("The index Users/Divided has failed.");
+  await studio.isAccessible();
+  await page.getByRole("link", { name: "Show its errors" }).click();
+  await expect(page.getByRole("link", { name: /^users\// }).first()).toBeVisible();
+});
+
+test("a long name of an index ends before the buttons", async ({ page, studio }) => {
+  await page.setViewportSize({ width: 1100, height: 700 });
+  await studio.open(
+    placed(
+      "Northwind",
+      "from Orders where Freight > 1 and ShipTo.Country != '' and ShipTo.City != '' and Employee != '' and ShipVia != ''",
+    ),
+  );
+  const status = page.getByText(/results in/);
+  await expect(status).toBeVisible();
+  const [text, columns] = [(await status.boundingBox())!, (await page.getByRole("button", { name: "Columns" }).boundingBox())!];
+  expect(text.x + text.width).toBeLessThanOrEqual(columns.x);
+});
+
+test("examples show five parts of the language, and each of them runs", async ({ page, studio }) => {
+  await studio.database("Exemplary");
+  await page.request.post(`${studio.url}/databases/Exemplary/studio/sample-data?operateOnTypes=Documents`);
+  for (const [database, count] of [
+    ["Exemplary", 4],
+    ["Cities", 4],
+  ] as const) {
+    for (let at = 0; at < count; at++) {
+      await studio.open("/databases");
+      await page.evaluate(() => sessionStorage.clear());
+      await page.evaluate(() => localStorage.clear());
+      await studio.open(`/databases/${database}/query`);
+      await page.reload();
+      const examples = page.getByRole("list", { name: "Example queries" }).getByRole("button");
+      await expect(examples.nth(count - 1)).toBeVisible();
+      if (at === 0) await studio.isAccessible();
+      await examples.nth(at).click();
+      await page.getByRole("button", { name: "Run" }).click();
+      await expect(page.getByText(/^[1-9][\d,]* results? in/)).toBeVisible();
+    }
+  }
+  await studio.open("/databases");
+  await page.evaluate(() => sessionStorage.clear());
+  await page.evaluate(() => localStorage.clear());
+  await studio.open("/databases/Cities/query");
+  await page.reload();
+  await page.getByRole("link", { name: "The language" }).click();
+  await expect(page.getByRole("heading", { name: "RQL", exact: true })).toBeVisible();
+});
+
+test("a plan can be read on a narrow screen", async ({ page, studio }) => {
+  await page.setViewportSize({ width: 390, height: 800 });
+  const query =
+    "from Cities where spatial.within(spatial.point(Location.Latitude, Location.Longitude), spatial.circle(50, 48.2, 16.4))";
+  await studio.open(`${placed("Cities", query)}&as=plan`);
+  const plan = page.getByRole("list", { name: "Plan" });
+  await expect(plan).toBeVisible();
+  const overlapping = await plan.evaluate((list) =>
+    [...list.querySelectorAll("li > div")].flatMap((step) => {
+      const [first, ...rest] = [...step.children].map((cell) => cell.getBoundingClientRect());
+      const inner = [...step.children[0]!.querySelectorAll("*")].map((part) => part.getBoundingClientRect().right);
+      return Math.max(first!.right, ...inner) > rest[0]!.left + 1 ? [step.textContent] : [];
+    }),
+  );
+  expect(overlapping).toEqual([]);
+  await studio.isAccessible();
+});

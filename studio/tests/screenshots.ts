@@ -37,6 +37,9 @@ const SCREENS: Screen[] = [
       await expect(page.getByRole("img", { name: /^Map with/ })).toBeVisible();
     },
   },
+  { name: "query-examples", place: "/databases/Northwind/query", ready: seen("Group and count") },
+  { name: "help", place: "/help?page=docs%2Frql", ready: seen("from Orders") },
+  { name: "help-search", place: "/help?find=limit", ready: seen("sections with") },
   { name: "indexes", place: "/databases/Northwind/indexes", ready: seen("Orders/ByCompany") },
   {
     name: "index",

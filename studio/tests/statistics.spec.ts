@@ -9,10 +9,10 @@ test("charts are live, and what takes the space leads to its documents", async (
   for (const title of [
     "Writes per second",
     "Requests per second",
-    "Time of reads, server",
-    "Time of writes, server",
-    "Memory, server",
-    "Disk per second, server",
+    "Read latency, whole server",
+    "Write latency, whole server",
+    "Memory, whole server",
+    "Disk per second, whole server",
   ]) {
     await expect(page.getByRole("region", { name: title }).locator("canvas")).toBeVisible();
   }
@@ -20,7 +20,7 @@ test("charts are live, and what takes the space leads to its documents", async (
     page.getByRole("region", { name: region }).getByRole("img", { name: new RegExp(`now .*${line} [0-9.,]+`) });
   await expect(ofLine("Requests per second", "server")).toBeVisible();
   // The studio itself reads.
-  for (const line of ["p50", "p90", "p99"]) await expect(ofLine("Time of reads, server", line)).toBeVisible();
+  for (const line of ["p50", "p90", "p99"]) await expect(ofLine("Read latency, whole server", line)).toBeVisible();
   await expect(page.getByRole("region", { name: "Numbers" }).getByText("1,059").first()).toBeVisible();
   await studio.isAccessible();
   await page.getByRole("link", { name: /^Orders, / }).click();
@@ -90,5 +90,5 @@ test("parts that cannot be read say so, and the others stay", async ({ page, stu
   await page.unroute("**/debug/storage/report*");
   // It is asked for anew by itself.
   await expect(page.getByText("The collections cannot be read")).toBeVisible();
-  await expect(page.getByText("Keys of documents")).toHaveCount(0);
+  await expect(page.getByText("Key trees and unused space")).toHaveCount(0);
 });

@@ -21,6 +21,7 @@ const SCREENS: [place: string, text: string | RegExp][] = [
   ["/server?tab=slow", /500 ms/],
   ["/server?tab=settings", "Limits.Connections"],
   ["/about", "Connect an application"],
+  ["/help?page=docs%2Fsettings", "Settings"],
   ["/databases/Nowhere/documents", "There is no database"],
 ];
 

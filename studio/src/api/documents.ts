@@ -108,6 +108,16 @@ async function metadataOf(database: string, ids: readonly string[], signal?: Abo
   return answer.Results.slice(0, ids.length);
 }
 
+/** POST `/databases/{name}/docs`: the documents with these ids, as far as they are there. */
+export async function documentsOf(database: string, ids: readonly string[], signal?: AbortSignal): Promise<Document[]> {
+  if (ids.length === 0) return [];
+  // As above: of several, null stands for one that is not there.
+  const asked = ids.length === 1 ? [...ids, ...ids] : ids;
+  const body = { Ids: asked };
+  const answer = await sendForJson<{ Results: (Document | null)[] }>(below(database, "/docs"), { method: "POST", body, signal });
+  return answer.Results.slice(0, ids.length).filter((document) => document !== null);
+}
+
 /** Those of these ids that there are. */
 export async function existing(
   database: string,
@@ -225,10 +235,11 @@ export async function removeAll(database: string, ids: readonly string[]): Promi
   await send(below(database, "/bulk_docs"), { method: "POST", body: { Commands: commands } });
 }
 
-/** POST `/databases/{name}/bulk_insert`: an array of commands as text. */
-export async function bulkInsert(database: string, commands: string, signal: AbortSignal): Promise<void> {
+/** POST `/databases/{name}/bulk_insert`: an array of commands as text. Returns the number of the operation. */
+export async function bulkInsert(database: string, commands: string, signal: AbortSignal): Promise<number> {
   const { Id } = await sendForJson<{ Id: number }>(below(database, "/operations/next-operation-id"), { signal });
   await send(below(database, "/bulk_insert"), { method: "POST", query: { id: Id }, body: commands, signal });
+  return Id;
 }
 
 /** Ids of one request. */

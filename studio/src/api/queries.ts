@@ -32,6 +32,8 @@ export type Answer = {
   timings: Timings | undefined;
   /** `include highlight(..)`: fragments by field, then by id. */
   highlightings: Record<string, Record<string, string[]>> | undefined;
+  /** What the server noticed, as a field that no document has; clients do not show it. */
+  warnings: readonly string[];
   /** `include explanations()`: how the scores came about, by id. */
   explanations: Record<string, string[]> | undefined;
 };
@@ -69,6 +71,7 @@ export async function run(database: string, query: Query, signal?: AbortSignal):
     Timings?: Timings;
     Highlightings?: Record<string, Record<string, string[]>>;
     Explanations?: Record<string, string[]>;
+    Warnings?: string[];
   };
   let texts: string[] | undefined;
   const elements = (results: Span | undefined) => (results?.kind === "array" ? results.elements : []);
@@ -91,6 +94,7 @@ export async function run(database: string, query: Query, signal?: AbortSignal):
     timings: answer.Timings,
     highlightings: answer.Highlightings,
     explanations: answer.Explanations,
+    warnings: answer.Warnings ?? [],
   };
 }
 

@@ -53,7 +53,7 @@ export default function LiveChart({ title, times, lines, format, topMin, increme
     const of = (name: string) => style.getPropertyValue(name).trim();
     const axis = {
       stroke: of("--ink-soft"),
-      font: "11px sans-serif",
+      font: "12px sans-serif",
       grid: { stroke: of("--line-soft"), width: 1 },
       ticks: { show: false },
     };
@@ -119,7 +119,7 @@ export default function LiveChart({ title, times, lines, format, topMin, increme
             {name && (
               <span className={styles.key}>
                 <i style={{ background: `var(${colour})` }} />
-                {name}
+                {name}{" "}
               </span>
             )}
             {value}

@@ -1,6 +1,7 @@
 // An editor of code: JSON, RQL, JavaScript, C#. It is big, so it is loaded when it is needed first (editor/Editor.tsx).
 import {
   autocompletion,
+  closeCompletion,
   closeBrackets,
   closeBracketsKeymap,
   completionKeymap,
@@ -11,7 +12,7 @@ import { javascript } from "@codemirror/lang-javascript";
 import { json } from "@codemirror/lang-json";
 import { bracketMatching, foldGutter, foldKeymap, indentOnInput, indentUnit } from "@codemirror/language";
 import { linter, lintGutter, type Diagnostic } from "@codemirror/lint";
-import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
+import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
 import { Compartment, EditorState, Prec, type Extension, type Text } from "@codemirror/state";
 import {
   drawSelection,
@@ -21,6 +22,7 @@ import {
   highlightSpecialChars,
   keymap,
   lineNumbers,
+  placeholder as placeholderOf,
 } from "@codemirror/view";
 import { useEffect, useRef } from "react";
 import { JsonError, scan } from "../json/scan";
@@ -53,6 +55,8 @@ export type EditorProps = {
   /** Opens a document whose id was clicked with Ctrl. */
   onId?: ((id: string) => void) | undefined;
   isFocused?: boolean;
+  /** Shown while it is empty. */
+  placeholder?: string;
   /** As high as its text, in place of all the room there is. */
   isFitted?: boolean;
 };
@@ -82,6 +86,8 @@ export function basics(): Extension {
     closeBrackets(),
     highlightActiveLine(),
     highlightSelectionMatches(),
+    // At the bottom messages would lie over it.
+    search({ top: true }),
     keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...foldKeymap, ...completionKeymap]),
     look,
   ];
@@ -135,7 +141,16 @@ export default function CodeEditor(props: EditorProps) {
     const commands = Prec.highest(
       keymap.of([
         { key: "Mod-s", preventDefault: true, run: () => (now.current.onSave?.(), now.current.onSave !== undefined) },
-        { key: "Mod-Enter", preventDefault: true, run: () => (now.current.onRun?.(), now.current.onRun !== undefined) },
+        {
+          key: "Mod-Enter",
+          preventDefault: true,
+          run: (editor) => {
+            // The list would stay over the results.
+            closeCompletion(editor);
+            now.current.onRun?.();
+            return now.current.onRun !== undefined;
+          },
+        },
       ]),
     );
     const made = new EditorView({
@@ -150,6 +165,7 @@ export default function CodeEditor(props: EditorProps) {
           readOnly.of([]),
           completing.of([]),
           mistakes.of([]),
+          now.current.placeholder === undefined ? [] : placeholderOf(now.current.placeholder),
           now.current.onId ? idLinks((id) => now.current.onId?.(id)) : [],
           wrapping,
           EditorView.updateListener.of((update) => {
@@ -205,6 +221,8 @@ const CHECKED_LENGTH_MAX = 1_000_000;
 function jsonMistakes(editor: EditorView): Diagnostic[] {
   if (editor.state.doc.length > CHECKED_LENGTH_MAX) return [];
   const text = editor.state.doc.toString();
+  // Nothing was written yet.
+  if (text.trim() === "") return [];
   try {
     scan(text);
     return [];

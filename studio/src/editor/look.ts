@@ -18,7 +18,7 @@ const colours = HighlightStyle.define([
 ]);
 
 const frame = EditorView.theme({
-  "&": { height: "100%", backgroundColor: "var(--panel)", color: "var(--ink)", fontSize: "12.5px" },
+  "&": { height: "100%", backgroundColor: "var(--panel)", color: "var(--ink)", fontSize: "13px" },
   "&.cm-focused": { outline: "none" },
   ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.6" },
   ".cm-content": { padding: "10px 0", caretColor: "var(--ink)" },
@@ -35,7 +35,7 @@ const frame = EditorView.theme({
   ".cm-foldGutter .cm-gutterElement": { cursor: "pointer", padding: "0 3px" },
   ".cm-foldPlaceholder": { backgroundColor: "var(--hover)", border: "none", color: "var(--ink-soft)", padding: "0 6px" },
   ".cm-panels": { backgroundColor: "var(--ground)", color: "var(--ink)", borderColor: "var(--line)" },
-  ".cm-panels input, .cm-panels button": { fontFamily: "inherit", fontSize: "12px" },
+  ".cm-panels input, .cm-panels button": { fontFamily: "inherit", fontSize: "13px" },
   ".cm-panel.cm-search": {
     display: "flex",
     flexWrap: "wrap",
@@ -46,7 +46,7 @@ const frame = EditorView.theme({
   },
   // What follows stands on a line of its own.
   ".cm-panel.cm-search br": { display: "block", flexBasis: "100%", content: "''" },
-  ".cm-panel.cm-search input, .cm-panel.cm-search button, .cm-panel.cm-search label": { margin: 0, fontSize: "12px" },
+  ".cm-panel.cm-search input, .cm-panel.cm-search button, .cm-panel.cm-search label": { margin: 0, fontSize: "13px" },
   ".cm-panel.cm-search label": { display: "inline-flex", alignItems: "center", gap: "5px", padding: "0 4px" },
   ".cm-panel.cm-search input[type=checkbox]": { width: "15px", height: "15px", accentColor: "var(--accent)" },
   ".cm-panel.cm-search .cm-textfield": { padding: "5px 9px", width: "160px", color: "var(--ink)" },
@@ -79,7 +79,7 @@ const frame = EditorView.theme({
   ".cm-tooltip.cm-tooltip-autocomplete > ul": { fontFamily: "var(--mono)", maxHeight: "260px" },
   ".cm-tooltip.cm-tooltip-autocomplete > ul > li": { padding: "3px 10px" },
   ".cm-tooltip-autocomplete ul li[aria-selected]": { backgroundColor: "var(--chosen)", color: "var(--ink)" },
-  ".cm-completionDetail": { color: "var(--ink-soft)", fontStyle: "normal", marginLeft: "14px", fontSize: "11px" },
+  ".cm-completionDetail": { color: "var(--ink-soft)", fontStyle: "normal", marginLeft: "14px", fontSize: "12.5px" },
   ".cm-completionMatchedText": { textDecoration: "none", fontWeight: "700" },
   ".cm-diagnostic-error": { borderLeft: "3px solid var(--bad)", padding: "6px 10px" },
   ".cm-lintRange-error": { backgroundImage: "none", textDecoration: "underline wavy var(--bad)", textUnderlineOffset: "3px" },

@@ -4,7 +4,9 @@ import { Button, Checkbox, VisuallyHidden } from "@mantine/core";
 import { useLocation } from "@tanstack/react-router";
 import { useEffect, useId, useRef, useState, type KeyboardEvent, type PointerEvent, type ReactNode } from "react";
 import { cell, dateTime, glimpse } from "../format/format";
-import { digitsAt, ID, moved, MODIFIED, nameOf, valueAt, widened, type Column } from "./columns";
+import { goThrough } from "../shell/roving";
+import { Icon } from "../theme/icons";
+import { digitsAt, ID, moved, MODIFIED, nameOf, neededWidth, valueAt, widened, type Column } from "./columns";
 import { keepPlace, placeAt } from "./places";
 import { ROW_HEIGHT, scrollTo, seen } from "./rows";
 import styles from "./grid.module.css";
@@ -17,6 +19,14 @@ export type Selection = {
   has: (row: Row) => boolean;
   toggle: (index: number, isRange: boolean) => void;
   all: () => void;
+};
+
+/** Sorting by a click on a column. * `title`: what the click does. */
+export type Sorting = {
+  can: (path: string) => boolean;
+  of: (path: string) => "ascending" | "descending" | undefined;
+  toggle: (path: string) => void;
+  title: (path: string) => string;
 };
 
 type Props = {
@@ -36,6 +46,9 @@ type Props = {
   /** A link in the first column, if there is one. */
   linkOf?: (row: Row, text: string) => ReactNode;
   selection?: Selection | undefined;
+  sorting?: Sorting | undefined;
+  /** Told of the pixels that there are for columns. */
+  onRoom?: (room: number) => void;
   /** Rows of something else begin at the top again. */
   resetKey: string;
 };
@@ -54,11 +67,13 @@ export function Grid({
   onOpen,
   linkOf,
   selection,
+  sorting,
+  onRoom,
   resetKey,
 }: Props) {
   const id = useId();
   const box = useRef<HTMLDivElement>(null);
-  const { ref: sized, height } = useElementSize();
+  const { ref: sized, height, width: boxWidth } = useElementSize();
   const ref = useMergedRef(box, sized);
   const [scrollTop, setScrollTop] = useState(0);
   const [wanted, setActive] = useState(0);
@@ -70,13 +85,32 @@ export function Grid({
   // The head is in the way of the view.
   const viewport = Math.max(ROW_HEIGHT, height - ROW_HEIGHT);
   const view = seen(rowCount, scrollTop, viewport);
-  const shown = columns.filter((column) => !column.isHidden);
+  // Widths grow with the values that come into view, and stay as wide: nothing jumps while one scrolls back.
+  const grown = useRef({ key: resetKey, widths: new Map<string, number>() });
+  if (grown.current.key !== resetKey) grown.current = { key: resetKey, widths: new Map() };
+  const inView: Row[] = [];
+  for (let index = view.first; index < view.end; index++) {
+    const row = rowAt(index);
+    if (row !== undefined) inView.push(row);
+  }
+  const shown = columns
+    .filter((column) => !column.isHidden)
+    .map((column) => {
+      if (column.isSet) return column;
+      const { widths } = grown.current;
+      widths.set(column.path, Math.max(widths.get(column.path) ?? 0, neededWidth(column.path, inView)));
+      return { ...column, width: Math.max(column.width, widths.get(column.path)!) };
+    });
   const width = shown.reduce((sum, column) => sum + column.width, selection ? CHECK_WIDTH : 0);
   const template = `${selection ? `${CHECK_WIDTH}px ` : ""}${shown.map((column) => `${column.width}px`).join(" ")} minmax(0, 1fr)`;
 
   useEffect(() => {
     if (height > 0) onSeen?.(view.first, view.end);
   }, [view.first, view.end, height, onSeen]);
+  const room = boxWidth - (selection ? CHECK_WIDTH : 0);
+  useEffect(() => {
+    if (boxWidth > 0) onRoom?.(room);
+  }, [boxWidth, room, onRoom]);
   const entry = useLocation({ select: (location) => location.state.__TSR_key ?? "" });
   const placeKey = `${entry} ${resetKey}`;
   const latestKey = useRef(placeKey);
@@ -131,6 +165,7 @@ export function Grid({
   // Nowhere but within the rows, whose height the scroll bar is made for.
   const topOf = (index: number) => Math.max(0, Math.min(view.top(index), view.height - ROW_HEIGHT));
   const sample = indexes.map(rowAt).filter((row) => row !== undefined);
+  const firstSortable = shown.find(({ path }) => sorting?.can(path))?.path;
   const isNumeric = (path: string) => areNumbers(sample.map((row) => valueAt(row, path)));
   return (
     <div
@@ -151,7 +186,13 @@ export function Grid({
         keepPlace(placeKey, { top, active });
       }}
     >
-      <div className={styles.head} role="row" aria-rowindex={1} style={{ gridTemplateColumns: template, minWidth: width }}>
+      <div
+        className={styles.head}
+        role="row"
+        aria-rowindex={1}
+        style={{ gridTemplateColumns: template, minWidth: width }}
+        onKeyDown={(event) => goThrough(event, "button")}
+      >
         {selection && (
           <div className={styles.check} role="columnheader">
             <VisuallyHidden>Chosen</VisuallyHidden>
@@ -170,6 +211,7 @@ export function Grid({
           <div
             key={column.path}
             role="columnheader"
+            aria-sort={sorting?.of(column.path)}
             className={styles.headCell}
             data-kind={isNumeric(column.path) ? "number" : undefined}
             data-target={dragged !== undefined && dragged !== column.path ? true : undefined}
@@ -188,7 +230,21 @@ export function Grid({
               setDragged(undefined);
             }}
           >
-            <span className="cut">{nameOf(column.path)}</span>
+            {sorting?.can(column.path) ? (
+              <button
+                type="button"
+                className={styles.sort}
+                // One of them is a stop of the tab key; arrows go to the others.
+                tabIndex={column.path === firstSortable ? 0 : -1}
+                title={sorting.title(column.path)}
+                onClick={() => sorting.toggle(column.path)}
+              >
+                <span className="cut">{nameOf(column.path)}</span>
+                {sorting.of(column.path) && <Icon name={sorting.of(column.path) === "descending" ? "down" : "up"} size={12} />}
+              </button>
+            ) : (
+              <span className="cut">{nameOf(column.path)}</span>
+            )}
             <Resizer width={column.width} setWidth={(next) => setWidth(column.path, next)} />
           </div>
         ))}

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { columnsFor, ID, moved, nameOf, pathsOf, valueAt, type Column } from "./columns";
+import { columnsFor, ID, moved, nameOf, neededWidth, pathsOf, valueAt, widened, type Column } from "./columns";
 
 const ROWS = [
   { Name: "Ann", Home: { City: "Oslo", Zip: "0150" }, "@metadata": { "@id": "people/1" } },
@@ -65,4 +65,32 @@ test("a field that is called as the metadata's is itself", () => {
   const row = { "@id": "http://x/1", "@type": "Person", "@metadata": { "@id": "people/1" } };
   expect(columnsFor([row], [], true).map(({ path }) => nameOf(path))).toEqual(["Id", "@id", "@type", "Modified"]);
   expect([valueAt(row, "@id"), valueAt(row, "@type"), valueAt(row, ID)]).toEqual(["http://x/1", "Person", "people/1"]);
+});
+
+test("a field with a dot in its name and a nested one are two columns", () => {
+  const row = { "a.b": 1, a: { b: 2 } };
+  expect(pathsOf([row])).toEqual(["'a.b'", "a", "a.b"]);
+  expect([valueAt(row, "'a.b'"), valueAt(row, "a.b")]).toEqual([1, 2]);
+  // Alone, as `select a.b` gives it, it needs no quotes.
+  expect(pathsOf([{ "a.b": 1 }])).toEqual(["a.b"]);
+});
+
+test("where there is room, more columns are shown, and objects take the rest", () => {
+  const row = { ...Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`F${at}`, at])), Home: { City: "Oslo" } };
+  const shown = (room: number) => columnsFor([row], [], false, [], room).filter(({ isHidden }) => !isHidden);
+  expect([shown(0).length, shown(700).length, shown(2000).length]).toEqual([8, 10, 13]);
+  expect(shown(2000).find(({ path }) => path === "Home")!.width).toBeGreaterThan(160);
+});
+
+test("a number in view is never cut, a text grows up to a bound, and a width that somebody chose stays", () => {
+  const rows = [
+    { N: 1, T: "x" },
+    { N: 123456789012, T: "y".repeat(500) },
+  ];
+  expect(neededWidth("N", rows)).toBeGreaterThan(12 * 7);
+  expect(neededWidth("T", rows)).toBe(320);
+  expect(neededWidth("Other", rows)).toBe(0);
+  expect(widened([{ path: "N", width: 90, isHidden: false }], "N", 60)).toEqual([
+    { path: "N", width: 60, isHidden: false, isSet: true },
+  ]);
 });

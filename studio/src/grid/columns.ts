@@ -2,13 +2,14 @@
 import { glimpse } from "../format/format";
 import { digitsOf } from "../json/exact";
 
-export type Column = { path: string; width: number; isHidden: boolean };
+/** * `isSet`: somebody chose the width; else it grows with what comes into view. */
+export type Column = { path: string; width: number; isHidden: boolean; isSet?: boolean };
 
 /** Columns that are shown before anybody chooses. */
 const SHOWN_COUNT = 8;
 /** Paths that are offered. */
 const OFFERED_COUNT_MAX = 120;
-const CHARACTER_WIDTH = 7.2;
+const CHARACTER_WIDTH = 7.5;
 const PADDING = 24;
 const WIDTH_MIN = 64;
 const WIDTH_MAX = 320;
@@ -27,9 +28,19 @@ export function nameOf(path: string): string {
   return path === ID ? "Id" : path === MODIFIED ? "Modified" : path;
 }
 
+/** The name of a field that has a dot in it, where there is an object of the first part too: `'a.b'`. */
+export function literalOf(path: string): string | undefined {
+  return /^'.*\..*'$/.test(path) ? path.slice(1, -1) : undefined;
+}
+
 /** The object that has what stands at a path, and its name there. */
 function placeOf(row: Record<string, unknown>, path: string): [holder: Record<string, unknown>, name: string] | undefined {
-  if (Object.hasOwn(row, path)) return [row, path];
+  const literal = literalOf(path);
+  if (literal !== undefined && Object.hasOwn(row, literal)) return [row, literal];
+  return nestedPlaceOf(row, path) ?? (Object.hasOwn(row, path) ? [row, path] : undefined);
+}
+
+function nestedPlaceOf(row: Record<string, unknown>, path: string): [holder: Record<string, unknown>, name: string] | undefined {
   const names = path.split(".");
   const last = names.pop()!;
   let holder: unknown = row;
@@ -66,7 +77,26 @@ export function pathsOf(rows: readonly Record<string, unknown>[], countMax = OFF
       }
     }
   }
-  return [...found].flatMap(([name, below]) => [name, ...below]).slice(0, countMax);
+  const nested = new Set([...found.values()].flatMap((below) => [...below]));
+  const pathOf = (name: string) => (nested.has(name) ? `'${name}'` : name);
+  return [...found].flatMap(([name, below]) => [pathOf(name), ...below]).slice(0, countMax);
+}
+
+/** What a text of this length needs, in pixels. */
+function widthOf(length: number): number {
+  return Math.round(length * CHARACTER_WIDTH + PADDING);
+}
+
+/** The width that values in view need: a number that is cut is a wrong number; texts grow up to a bound. */
+export function neededWidth(path: string, rows: readonly Record<string, unknown>[]): number {
+  let needed = 0;
+  for (const row of rows) {
+    const value = valueAt(row, path);
+    if (value === undefined || value === null || isNested(value)) continue;
+    const width = widthOf((digitsAt(row, path) ?? glimpse(value)).length);
+    needed = Math.max(needed, typeof value === "number" ? width : Math.min(WIDTH_MAX, width));
+  }
+  return needed;
 }
 
 /** As wide as what is in it, within bounds. */
@@ -77,31 +107,37 @@ export function widthFor(path: string, rows: readonly Record<string, unknown>[])
   const usual = lengths[Math.floor(lengths.length * 0.9)] ?? 0;
   if (rows.some((row) => isNested(valueAt(row, path)))) return NESTED_WIDTH;
   const length = Math.max(usual, nameOf(path).length + 1);
-  return Math.round(Math.min(WIDTH_MAX, Math.max(WIDTH_MIN, length * CHARACTER_WIDTH + PADDING)));
+  return Math.min(WIDTH_MAX, Math.max(WIDTH_MIN, widthOf(length)));
 }
 
 /**
  * All columns for these rows: those that were `kept` first, as they were, also where these rows have no such field; the new ones behind
- * them. `further`: rows whose fields are offered too, but not shown before somebody chooses them.
+ * them. `further`: rows whose fields are offered too, but not shown before somebody chooses them. `room`: pixels that there are for
+ * columns; as long as nobody chose, more than the usual ones are shown if they have room, and objects take what is left.
  */
 export function columnsFor(
   rows: readonly Record<string, unknown>[],
   kept: readonly Column[],
   hasId: boolean,
   further: readonly Record<string, unknown>[] = [],
+  room = 0,
 ): Column[] {
   const offered = [...(hasId ? [ID] : []), ...pathsOf(rows), ...(hasId ? [MODIFIED] : [])];
   const known = new Set(kept.map((column) => column.path));
   const isFirst = kept.length === 0;
-  let shownCount = 0;
+  let [shownCount, taken] = [0, 0];
   const added = offered
     .filter((path) => !known.has(path))
     .map((path) => {
-      const isBelow = path !== ID && path.includes(".") && !rows.some((row) => Object.hasOwn(row, path));
-      const isHidden = !isFirst || isBelow || path === MODIFIED || shownCount >= SHOWN_COUNT;
-      if (!isHidden) shownCount++;
-      return { path, width: widthFor(path, rows), isHidden };
+      const width = widthFor(path, rows);
+      const isBelow = path !== ID && path.includes(".") && !rows.some((row) => Object.hasOwn(row, literalOf(path) ?? path));
+      const isHidden = !isFirst || isBelow || path === MODIFIED || (shownCount >= SHOWN_COUNT && taken + width > room);
+      if (!isHidden) [shownCount, taken] = [shownCount + 1, taken + width];
+      return { path, width, isHidden };
     });
+  const nested = added.filter(({ path, isHidden }) => !isHidden && rows.some((row) => isNested(valueAt(row, path))));
+  const more = Math.floor(Math.min(WIDTH_MAX, (room - taken) / Math.max(1, nested.length)));
+  if (more > 0) for (const column of nested) column.width += more;
   const named = new Set([...known, ...offered]);
   const later = pathsOf(further)
     .filter((path) => !named.has(path))
@@ -126,5 +162,5 @@ const SET_WIDTH_MAX = 1200;
 /** The columns with the one at `path` as wide as that, within bounds. */
 export function widened(columns: readonly Column[], path: string, width: number): Column[] {
   const next = Math.round(Math.min(SET_WIDTH_MAX, Math.max(SET_WIDTH_MIN, width)));
-  return columns.map((column) => (column.path === path ? { ...column, width: next } : column));
+  return columns.map((column) => (column.path === path ? { ...column, width: next, isSet: true } : column));
 }

@@ -78,7 +78,7 @@ test("a row becomes a document, with all digits and paths", () => {
 });
 
 test("rows that do not fit are told with their lines", () => {
-  expect(() => csvCommand({ line: 9, fields: ["1"] }, PLAN)).toThrow("Line 9: 1 fields, but the first line names 5");
+  expect(() => csvCommand({ line: 9, fields: ["1"] }, PLAN)).toThrow("Line 9: 1 field, but the first line names 5");
   expect(() => csvCommand({ line: 9, fields: ["", "", "", "", ""] }, PLAN)).toThrow('Line 9: the id in "Id" is empty');
 });
 

@@ -1,4 +1,5 @@
 // A file of comma-separated values (RFC 4180), and the document that each of its rows becomes.
+import { counted } from "../format/format";
 import { isNumber } from "../json/scan";
 import { FileError } from "./text";
 
@@ -143,7 +144,7 @@ export function guessedId(names: readonly string[]): number {
 
 /** The collection that a file's name suggests: `products.csv.gz` is `Products`. */
 export function guessedCollection(fileName: string): string {
-  const name = fileName.replace(/\.(csv|tsv|txt|gz|zst)\b.*$/i, "").replace(/[^\p{L}\p{N}_-]+/gu, "");
+  const name = fileName.replace(/\.(csv|tsv|txt|json|jsonl|ndjson|gz|zst)\b.*$/i, "").replace(/[^\p{L}\p{N}_-]+/gu, "");
   return name === "" ? "Rows" : name[0]!.toUpperCase() + name.slice(1);
 }
 
@@ -160,7 +161,7 @@ export function csvCommand(row: Row, plan: CsvPlan): { id: string | undefined; t
 /** The document of a row. A name with dots is a path: `Address.City` lies in `Address`. */
 export function csvDocument({ line, fields }: Row, plan: CsvPlan): { id: string; text: string } {
   if (fields.length !== plan.columns.length) {
-    throw new RowError(line, `${fields.length} fields, but the first line names ${plan.columns.length}`);
+    throw new RowError(line, `${counted(fields.length, "field")}, but the first line names ${plan.columns.length}`);
   }
   const own = plan.idColumn < 0 ? "" : fields[plan.idColumn]!;
   if (plan.idColumn >= 0 && own === "") throw new RowError(line, `the id in "${plan.columns[plan.idColumn]!.name}" is empty`);

@@ -99,7 +99,7 @@ export class DumpReader {
   /** Where an object of an array is due something else stands. */
   private refuse() {
     if (this.options.isStrict && this.depth === ELEMENT_DEPTH - 1)
-      throw new DumpError("Something in the array is no document: a document is an object in braces.");
+      throw new DumpError("Every element of the array must be a JSON object.");
   }
 
   private isKeeping(): boolean {

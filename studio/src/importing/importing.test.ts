@@ -9,7 +9,7 @@ test("a line becomes a command, with all digits", () => {
 });
 
 test.each([
-  ["[1]", "an object in braces"],
+  ["[1]", "a document must be a JSON object"],
   ['{"@metadata":{"@id":1}}', "is no text"],
   ['{"a":1', 'expected "," or "}"'],
 ])("what is wrong with %s is told with its line", (text, reason) => {
@@ -18,8 +18,8 @@ test.each([
 });
 
 test("a place is told once, and in a document of several lines with its line", () => {
-  expect(() => commandOf("{", "Line 7")).toThrow(/^Line 7: column 2: /);
-  expect(() => commandOf('{\n"a":\n}', "Document 3")).toThrow(/^Document 3: line 3 of it, column 1: /);
+  expect(() => commandOf("{", "Line 7")).toThrow(/^Line 7, column 2: /);
+  expect(() => commandOf('{\n"a":\n}', "Document 3")).toThrow(/^Document 3, line 3 of it, column 1: /);
 });
 
 test("without an id the server makes one after the collection", () => {

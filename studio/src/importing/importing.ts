@@ -1,11 +1,13 @@
 // A file that becomes documents: JSON lines (as an export is), rows of CSV, or a dump of RavenDB. Each as it is, or compressed.
 import { bulkInsert, countExisting, prefixOf } from "../api/documents";
 import { seedIdentity } from "../api/databases";
+import { begun } from "../shell/begun";
 import { put as putIndex, type Definition } from "../api/indexes";
 import { count, counted } from "../format/format";
 import { JsonError, member, scan, type Span } from "../json/scan";
-import { csvCommand, CsvReader, type CsvPlan, type Row, separatorOf } from "./csv";
+import { csvCommand, CsvReader, RowError, type CsvPlan, type Row, separatorOf } from "./csv";
 import { DumpReader, isDump } from "./dump";
+import { isOfDatabase, planned, type JsonPlan } from "./json";
 import { CutOffError, FileError, TextError, textOf } from "./text";
 
 /** Characters of one request. A request is a transaction of its own. */
@@ -13,10 +15,20 @@ const BATCH_LENGTH = 2_000_000;
 
 export type Progress = { documents: number; readSize: number };
 
-/** What came of a file. * `replaced`: how many of its documents took the place of others. */
-export type Imported = { documents: number; replaced: number; notes: string[] };
+/** How what stands in a file becomes documents. */
+export type Plan = ({ kind: "csv" } & CsvPlan) | ({ kind: "json" } & JsonPlan);
 
-/** A line that is no document: nothing from it on was sent, but for what was before it. */
+/** Places that were skipped: how many, and what is wrong with the first ones. */
+export type Skipped = { count: number; reasons: string[] };
+
+/** What came of a file. * `replaced`: how many of its documents took the place of others. */
+export type Imported = { documents: number; replaced: number; notes: string[]; skipped: Skipped };
+
+/** Reasons that are told of what was skipped; and so much is skipped before the file is given up. */
+const REASON_COUNT = 20;
+const SKIPPED_COUNT_MAX = 1000;
+
+/** A line, or another place, that is no document. The others are imported. */
 export class LineError extends FileError {
   constructor(place: string, reason: string) {
     super(`${place}: ${reason}.`);
@@ -27,11 +39,13 @@ export class LineError extends FileError {
 export type Command = { id: string | undefined; text: string };
 
 /** The command of a bulk insert for a document as text; its numbers keep their digits. `place`: where it stands, as `Line 7`. */
-export function commandOf(text: string, place: string): Command {
+export function commandOf(written: string, place: string, plan?: JsonPlan): Command {
   try {
+    if (plan) return plannedCommand(written, place, plan);
+    const text = written;
     const root = scan(text);
     const id = member(member(root, "@metadata"), "@id");
-    if (root.kind !== "object") throw new LineError(place, "a document is an object in braces");
+    if (root.kind !== "object") throw new LineError(place, "a document must be a JSON object");
     if (id !== undefined && id.kind !== "string") throw new LineError(place, 'its id in "@metadata" is no text');
     const own = id === undefined ? JSON.stringify(prefixFor(text, root)) : text.slice(id.start, id.end);
     const given = id === undefined ? undefined : (JSON.parse(own) as string);
@@ -40,8 +54,22 @@ export function commandOf(text: string, place: string): Command {
     return { id: known, text: `{"Id":${own},"Type":"PUT","Document":${text}}` };
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
-    throw new LineError(place, `${error.line > 1 ? `line ${error.line} of it, ` : ""}column ${error.column}: ${error.reason}`);
+    throw new LineError(`${place}, ${error.line > 1 ? `line ${error.line} of it, ` : ""}column ${error.column}`, error.reason);
   }
+}
+
+function plannedCommand(written: string, place: string, plan: JsonPlan): Command {
+  // What is no JSON is told with its column.
+  if (scan(written).kind !== "object") throw new LineError(place, "a document must be a JSON object");
+  let found: ReturnType<typeof planned>;
+  try {
+    found = planned(written, plan);
+  } catch (error) {
+    throw new LineError(place, error instanceof Error ? error.message : String(error));
+  }
+  const own = found.id ?? (plan.idPrefix || (plan.collection === "" ? "docs/" : prefixOf(plan.collection)));
+  const known = found.id === undefined || found.id.endsWith("/") ? undefined : found.id;
+  return { id: known, text: `{"Id":${JSON.stringify(own)},"Type":"PUT","Document":${found.text}}` };
 }
 
 /** Of what the server makes an id for a document that has none: its collection. */
@@ -60,14 +88,35 @@ export function isCsv(fileName: string): boolean {
 class Sending {
   documents = 0;
   replaced = 0;
+  readonly skipped: Skipped = { count: 0, reasons: [] };
   private batch: Command[] = [];
   private length = 0;
 
   constructor(
     private readonly database: string,
+    /** The file, as its user knows it. */
+    private readonly name: string,
     private readonly tell: (documents: number) => void,
     private readonly signal: AbortSignal,
   ) {}
+
+  /** Adds what `make` gives; a place that is no document is skipped. */
+  async take(make: () => Command) {
+    let command: Command;
+    try {
+      command = make();
+    } catch (error) {
+      if (!(error instanceof LineError || error instanceof RowError)) throw error;
+      this.skipped.count++;
+      if (this.skipped.reasons.length < REASON_COUNT) this.skipped.reasons.push(error.message);
+      if (this.skipped.count >= SKIPPED_COUNT_MAX)
+        throw new FileError(
+          `Given up: ${count(SKIPPED_COUNT_MAX)} documents are not readable. The first one: ${this.skipped.reasons[0]}`,
+        );
+      return;
+    }
+    await this.add(command);
+  }
 
   async add(command: Command) {
     this.batch.push(command);
@@ -84,7 +133,8 @@ class Sending {
       const ids = batch.map(({ id }) => id).filter((id) => id !== undefined);
       const different = [...new Set(ids.map((id) => id.toLowerCase()))];
       const existing = await countExisting(this.database, different, this.signal);
-      await bulkInsert(this.database, `[${batch.map(({ text }) => text).join(",")}]`, this.signal);
+      const id = await bulkInsert(this.database, `[${batch.map(({ text }) => text).join(",")}]`, this.signal);
+      begun(this.database, id, this.name);
       this.replaced += existing + ids.length - different.length;
     }
     this.documents += batch.length;
@@ -92,29 +142,29 @@ class Sending {
   }
 }
 
-/** Sends a file to a database, telling how far it is. `plan`: how rows become documents, of a file of CSV. */
+/** Sends a file to a database, telling how far it is. `plan`: how rows of CSV, or documents that say nothing of their collection, are stored. */
 export async function importFile(
   database: string,
   file: File,
-  plan: CsvPlan | undefined,
+  plan: Plan | undefined,
   tell: (progress: Progress) => void,
   signal: AbortSignal,
 ): Promise<Imported> {
   let readSize = 0;
-  const sending = new Sending(database, (documents) => tell({ documents, readSize }), signal);
+  const sending = new Sending(database, file.name, (documents) => tell({ documents, readSize }), signal);
   const parts = textOf(file, (size) => (readSize = size));
   const notes: string[] = [];
   let isOfDump = false;
   try {
-    if (plan) {
+    if (plan?.kind === "csv") {
       await importRows(parts, plan, sending);
     } else {
       const first = await parts.next();
       const beginning = first.done ? "" : first.value;
       isOfDump = isDump(beginning);
       if (isOfDump) notes.push(...(await importDump(database, beginning, parts, sending)));
-      else if (isOfObjects(beginning, file.name)) await importObjects(beginning, parts, sending);
-      else await importLines(beginning, parts, sending);
+      else if (isOfObjects(beginning, file.name)) await importObjects(beginning, parts, sending, plan);
+      else await importLines(beginning, parts, sending, plan);
     }
   } catch (error) {
     // What is good before a bad place is kept, as it is said.
@@ -131,9 +181,10 @@ export async function importFile(
     await parts.return(undefined);
   }
   await sending.flush();
-  const { documents, replaced } = sending;
-  if (documents === 0 && !isOfDump) throw new FileError("The file contains no documents. Nothing was imported.");
-  return { documents, replaced, notes };
+  const { documents, replaced, skipped } = sending;
+  if (documents === 0 && skipped.count === 0 && !isOfDump)
+    throw new FileError("The file contains no documents. Nothing was imported.");
+  return { documents, replaced, notes, skipped };
 }
 
 /** What an import that failed did before. */
@@ -156,11 +207,11 @@ export function isOfObjects(beginning: string, fileName: string): boolean {
   }
 }
 
-async function importObjects(beginning: string, parts: AsyncGenerator<string>, sending: Sending) {
+async function importObjects(beginning: string, parts: AsyncGenerator<string>, sending: Sending, plan: JsonPlan | undefined) {
   const reader = new DumpReader({ isStrict: true });
   let number = 0;
   const push = async (part: string) => {
-    for (const { text } of reader.push(part)) await sending.add(commandOf(text, `Document ${++number}`));
+    for (const { text } of reader.push(part)) await sending.take(() => commandOf(text, `Document ${++number}`, plan));
   };
   // As the one section of a dump.
   const isArray = /^\s*\[/.test(beginning);
@@ -171,11 +222,11 @@ async function importObjects(beginning: string, parts: AsyncGenerator<string>, s
   reader.end();
 }
 
-async function importLines(beginning: string, parts: AsyncGenerator<string>, sending: Sending) {
+async function importLines(beginning: string, parts: AsyncGenerator<string>, sending: Sending, plan: JsonPlan | undefined) {
   let [rest, line] = ["", 0];
   const take = async (text: string) => {
     line++;
-    if (text.trim() !== "") await sending.add(commandOf(text, `Line ${line}`));
+    if (text.trim() !== "") await sending.take(() => commandOf(text, `Line ${line}`, plan));
   };
   const push = async (part: string) => {
     const lines = (rest + part).split("\n");
@@ -192,7 +243,7 @@ async function importRows(parts: AsyncGenerator<string>, plan: CsvPlan, sending:
   let hasNames = false;
   const take = async (rows: readonly Row[]) => {
     for (const row of rows) {
-      if (hasNames) await sending.add(csvCommand(row, plan));
+      if (hasNames) await sending.take(() => csvCommand(row, plan));
       hasNames = true;
     }
   };
@@ -266,4 +317,40 @@ export async function previewRows(file: File, countMax: number): Promise<{ separ
   }
   if (reader) rows.push(...reader.end());
   return { separator, rows: rows.slice(0, countMax + 1) };
+}
+
+/** The first documents of a file of JSON, if they do not say where they belong; undefined for a dump, an export, and what cannot be read. */
+export async function previewDocuments(file: File, countMax: number): Promise<string[] | undefined> {
+  const parts = textOf(file, () => undefined);
+  try {
+    const first = await parts.next();
+    const beginning = first.done ? "" : first.value;
+    if (isDump(beginning)) return undefined;
+    const texts: string[] = [];
+    if (isOfObjects(beginning, file.name)) {
+      const reader = new DumpReader();
+      const isArray = /^\s*\[/.test(beginning);
+      reader.push(isArray ? '{"Docs":' : '{"Docs":[');
+      texts.push(...reader.push(beginning).map(({ text }) => text));
+    } else {
+      const lines = beginning.split("\n");
+      // The last one may go on in the next part.
+      const more = await parts.next();
+      texts.push(...(more.done ? lines : lines.slice(0, -1)));
+    }
+    const found = texts.slice(0, countMax).flatMap((text) => {
+      try {
+        const root = scan(text);
+        return root.kind === "object" ? [{ text, root }] : [];
+      } catch {
+        return [];
+      }
+    });
+    return found.some(({ root }) => !isOfDatabase(root)) ? found.map(({ text }) => text) : undefined;
+  } catch {
+    // What is wrong with it is told by its import.
+    return undefined;
+  } finally {
+    await parts.return(undefined);
+  }
 }

@@ -53,13 +53,14 @@ export function Navigation({ openPalette }: { openPalette: () => void }) {
         <Item to="/databases" icon="database" exact label="Databases" count={names.length || undefined} />
         <Item to="/server" icon="server" label="Server" />
         <Item to="/about" icon="start" label="Get started" />
+        <Item to="/help" icon="help" label="Help" />
       </nav>
       {database !== undefined && (
         <nav aria-label={`Database ${database}`} className={styles.group}>
           <Menu width="target" position="bottom-start">
             <Menu.Target>
               <UnstyledButton className={styles.database} aria-label={`Database ${database}, choose another`}>
-                <span className={`${styles.dot} ${open ? styles.on : ""}`} />
+                <span className={`${styles.dot} ${open && !isError ? styles.on : ""}`} />
                 <span className={`${styles.databaseName} cut`}>{database}</span>
                 <Icon name="down" size={14} />
               </UnstyledButton>

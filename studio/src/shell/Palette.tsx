@@ -46,7 +46,7 @@ function Body({ close }: { close: () => void }) {
   const [at, setAt] = useState(0);
   const list = useId();
   const box = useRef<HTMLDivElement>(null);
-  const entries = useEntries(typed.trim());
+  const { entries, needsDatabase } = useEntries(typed.trim());
   const chosen = Math.min(at, entries.length - 1);
 
   const go = (entry: Entry | undefined) => {
@@ -112,7 +112,13 @@ function Body({ close }: { close: () => void }) {
           </div>
         ))}
       </div>
-      {entries.length === 0 && <p className={styles.none}>Nothing matches.</p>}
+      {entries.length === 0 && !needsDatabase && <p className={styles.none}>Nothing matches.</p>}
+      {needsDatabase && (
+        <p className={styles.none}>
+          {entries.length === 0 ? "Nothing matches. " : ""}No database is open yet: choose one first to find its documents,
+          collections and indexes.
+        </p>
+      )}
     </div>
   );
 }
@@ -121,7 +127,8 @@ function focused(field: HTMLInputElement | null) {
   field?.focus();
 }
 
-function useEntries(typed: string): Entry[] {
+/** `needsDatabase`: what is typed may be in a database, and none is chosen. */
+function useEntries(typed: string): { entries: Entry[]; needsDatabase: boolean } {
   const navigate = useNavigate();
   const { database: current } = useParams({ strict: false }) as { database?: string };
   const database = current ?? lastDatabase.get();
@@ -153,7 +160,7 @@ function useEntries(typed: string): Entry[] {
     enabled: isThere && part === prefix && part.length >= PART_LENGTH_MIN && !isPrefix,
   });
 
-  return useMemo(() => {
+  const entries = useMemo(() => {
     const wanted = typed.toLowerCase();
     const entries: Entry[] = [];
     const add = (some: Entry[]) =>
@@ -168,6 +175,19 @@ function useEntries(typed: string): Entry[] {
           go: () => void navigate({ to: screen.to, params: { database }, search: {} }),
         })),
       );
+    } else {
+      // No database is chosen yet: a screen of each, the first ones first.
+      for (const screen of SCREENS) {
+        add(
+          (databaseNames ?? []).map((name) => ({
+            key: `screen ${screen.to} ${name}`,
+            icon: screen.icon,
+            label: screen.label,
+            note: name,
+            go: () => void navigate({ to: screen.to, params: { database: name }, search: {} }),
+          })),
+        );
+      }
     }
     add([
       { key: "databases", icon: "database", label: "Databases", note: "Server", go: () => void navigate({ to: "/databases" }) },
@@ -187,6 +207,7 @@ function useEntries(typed: string): Entry[] {
         go: () => void navigate({ to: "/server", search: { tab: "settings" } }),
       },
       { key: "about", icon: "start", label: "Get started", note: "Server", go: () => void navigate({ to: "/about" }) },
+      { key: "help", icon: "help", label: "Help", note: "Server", go: () => void navigate({ to: "/help" }) },
     ]);
     add(
       (databaseNames ?? []).map((name) => ({
@@ -235,4 +256,5 @@ function useEntries(typed: string): Entry[] {
     const rank = (entry: Entry) => (entry.label.toLowerCase().startsWith(wanted) ? 0 : 1);
     return entries.sort((one, other) => rank(one) - rank(other));
   }, [typed, database, isThere, databaseNames, found, indexes, ids, idsInside, navigate]);
+  return { entries, needsDatabase: typed !== "" && !isThere && (databaseNames?.length ?? 0) > 0 };
 }

@@ -115,6 +115,15 @@ export function NotFound() {
   );
 }
 
+/** A screen whose file is on its way. */
+export function ScreenPending() {
+  return (
+    <Screen title="…">
+      <Loading what="the screen" />
+    </Screen>
+  );
+}
+
 /** A bug in a screen: the others go on. */
 export function ScreenFailed({ error, reset }: ErrorComponentProps) {
   return (

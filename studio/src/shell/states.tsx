@@ -6,12 +6,13 @@ import { Icon, type IconName } from "../theme/icons";
 import styles from "./states.module.css";
 
 /** While something is on its way. Shown after a moment only, so that what is quick does not flicker. */
-export function Loading({ what }: { what: string }) {
+export function Loading({ what, children }: { what: string; children?: ReactNode }) {
   return (
     <div className={styles.state} role="status">
       <div className={styles.late}>
         <Loader size="sm" aria-hidden="true" />
         <p className={styles.text}>Loading {what}…</p>
+        {children}
       </div>
     </div>
   );

@@ -48,7 +48,7 @@ export const theme = createTheme({
   fontFamily:
     'Inter, "Segoe UI Variable Text", "SF Pro Text", -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif',
   fontFamilyMonospace: '"JetBrains Mono", "SF Mono", "Cascadia Mono", Menlo, Consolas, "Liberation Mono", monospace',
-  fontSizes: { xs: "11.5px", sm: "13px", md: "14px", lg: "16px", xl: "19px" },
+  fontSizes: { xs: "13px", sm: "14px", md: "14.5px", lg: "16px", xl: "19px" },
   headings: { fontWeight: "600" },
   defaultRadius: "md",
   radius: { xs: "3px", sm: "5px", md: "7px", lg: "10px", xl: "16px" },

@@ -167,6 +167,17 @@ function Card({
           (error: unknown) => failed(`'${name}' was not deleted`, error),
         ),
     });
+  const askToDisable = () =>
+    ask({
+      title: `Disable '${name}'?`,
+      text: "Requests of all clients to it fail until it is enabled again. Nothing is deleted.",
+      action: "Disable",
+      run: () =>
+        switching.mutateAsync(false).then(
+          () => undefined,
+          () => undefined,
+        ),
+    });
   const isDisabled = counters?.State === "Disabled";
   const isOpen = counters?.State === "Open";
   return (
@@ -231,8 +242,8 @@ function Card({
                 <Menu.Item leftSection={<Icon name="upload" size={14} />} onClick={() => chooser.current?.click()}>
                   Import files…
                 </Menu.Item>
-                <Menu.Item leftSection={<Icon name="power" size={14} />} onClick={() => switching.mutate(false)}>
-                  Disable
+                <Menu.Item leftSection={<Icon name="power" size={14} />} onClick={askToDisable}>
+                  Disable…
                 </Menu.Item>
               </>
             )}

@@ -277,7 +277,7 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload, onBor
             <div className={styles.idRow}>
               <TextInput
                 label="Id"
-                description="Leave it empty for an id made by the server. An id that ends with a slash is completed."
+                description="Leave empty to let the server generate an id. End it with / to use it as a prefix."
                 inputWrapperOrder={["label", "input", "description"]}
                 value={id}
                 spellCheck={false}

@@ -4,10 +4,15 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useRef, useState } from "react";
 import { load, prefixOf, type Loaded } from "../../api/documents";
+import { ofCollection } from "../../api/queries";
 import { Screen } from "../../shell/Screen";
 import { DocumentEditor } from "./DocumentEditor";
+import { templateOf } from "./template";
 
 const route = getRouteApi("/databases/$database/document");
+
+/** Documents whose fields a new one has. */
+const TEMPLATE_COUNT = 10;
 
 /** A document that was saved in the editor with this key, in which it was new. */
 type Born = { database: string; id: string; key: string; isShown: boolean };
@@ -38,6 +43,16 @@ export function DocumentScreen() {
     gcTime: 0,
     refetchOnWindowFocus: false,
   });
+  // A new document of a collection begins with the fields that others in it have.
+  const wantsFields = source === undefined && collection !== undefined && !isBorn;
+  const { data: others, isPending: isReadingOthers } = useQuery({
+    queryKey: ["template", database, collection],
+    queryFn: ({ signal }) => ofCollection(database, collection!, 0, TEMPLATE_COUNT, signal),
+    enabled: wantsFields,
+    staleTime: Infinity,
+    gcTime: 0,
+    retry: false,
+  });
   // While the database is disabled nothing is asked and kept of it; what is being edited stays.
   const held = useRef<{ database: string; source: string | undefined; data: Loaded | null | undefined }>(undefined);
   if (read !== undefined) held.current = { database, source, data: read };
@@ -53,6 +68,12 @@ export function DocumentScreen() {
   }
   const newKey = `new ${cloneOf === undefined ? collection : ` of ${cloneOf}`} ${bornCount}`;
   const onBorn = (savedId: string) => setBorn({ database, id: savedId, key: newKey, isShown: false });
+  if (wantsFields && isReadingOthers)
+    return (
+      <Screen title={title} about={database}>
+        <Loading what="the fields of the collection" />
+      </Screen>
+    );
   if (source === undefined)
     return (
       <DocumentEditor
@@ -60,7 +81,7 @@ export function DocumentScreen() {
         onBorn={onBorn}
         database={database}
         loaded={undefined}
-        draft={template(collection)}
+        draft={templateOf(collection, others ?? [])}
         idDraft={collection === undefined ? "" : prefixOf(collection)}
       />
     );
@@ -113,10 +134,4 @@ export function DocumentScreen() {
       reload={() => void refetch()}
     />
   );
-}
-
-function template(collection: string | undefined): string {
-  const metadata =
-    collection === undefined ? "" : `,\n    "@metadata": {\n        "@collection": ${JSON.stringify(collection)}\n    }`;
-  return `{\n    "Name": ""${metadata}\n}`;
 }

@@ -2,6 +2,7 @@
 import { Link } from "@tanstack/react-router";
 import type { Collection } from "../../api/documents";
 import { count, counted, size } from "../../format/format";
+import { goThrough } from "../../shell/roving";
 import styles from "./documents.module.css";
 
 /** All documents, or those of a collection, as a place to go to. */
@@ -24,11 +25,15 @@ export function Collections({
   collections: Collection[];
   chosen: string | undefined;
 }) {
+  const isChosen = ({ name }: Collection) => chosen?.toLowerCase() === name.toLowerCase();
+  // One stop of the tab key, also where the chosen collection is gone.
+  const stop = collections.find(isChosen)?.name;
   return (
-    <nav className={styles.collections} aria-label="Collections">
+    <nav className={styles.collections} aria-label="Collections" onKeyDown={goThrough}>
       <Link
         {...toDocuments(database)}
         className={styles.collection}
+        tabIndex={stop === undefined ? 0 : -1}
         aria-current={chosen === undefined ? "page" : undefined}
         activeOptions={{ exact: true }}
         activeProps={{}}
@@ -42,7 +47,8 @@ export function Collections({
           key={collection.name}
           {...toDocuments(database, collection.name)}
           className={styles.collection}
-          aria-current={chosen?.toLowerCase() === collection.name.toLowerCase() ? "page" : undefined}
+          tabIndex={collection.name === stop ? 0 : -1}
+          aria-current={isChosen(collection) ? "page" : undefined}
           activeProps={{}}
           title={`${collection.name}: ${counted(collection.count, "document")}, ${size(collection.size)}`}
         >

@@ -6,9 +6,9 @@ import { idOf, idsOf, latest, quoted, type Document } from "../../api/documents"
 import { ofCollection, removeFound } from "../../api/queries";
 import { count, counted, size } from "../../format/format";
 import { choose, useChosen } from "../../grid/chosen";
-import { columnsFor, ID, valueAt, type Column } from "../../grid/columns";
+import { columnsFor, ID, MODIFIED, nameOf, valueAt, type Column } from "../../grid/columns";
 import { ColumnsMenu } from "../../grid/ColumnsMenu";
-import { Grid, type Row } from "../../grid/Grid";
+import { Grid, type Row, type Sorting } from "../../grid/Grid";
 import { usePages } from "../../grid/pages";
 import { changed } from "../../shell/changed";
 import { Confirm, type Question } from "../../shell/Confirm";
@@ -20,6 +20,9 @@ import { Failed, Loading } from "../../shell/states";
 import { TaskDialog, type Task } from "../../shell/Task";
 import { failed } from "../../shell/toasts";
 import { Icon } from "../../theme/icons";
+import { nameInQuery, ordered, typeOf } from "../query/ordering";
+import type { Format } from "../query/resultFile";
+import { quotedIfNeeded } from "../query/text";
 import { deleteChosen } from "./deleting";
 import { GoTo } from "./GoTo";
 
@@ -44,6 +47,7 @@ export function DocumentGrid({ database, collection, rowCount, size: bytes, setR
   const setChosen = (ids: Iterable<string>) => choose(chosenKey, database, ids);
   const [task, setTask] = useState<Task>();
   const [anchor, setAnchor] = useState(0);
+  const [room, setRoom] = useState(0);
   const [kept, setKept] = useRemembered<Column[]>(`columns.${database}/${collection ?? "@all"}`, NO_COLUMNS);
 
   const pages = usePages(["documents", database, collection ?? null], bytes / Math.max(1, rowCount), (start, pageSize, signal) =>
@@ -52,12 +56,32 @@ export function DocumentGrid({ database, collection, rowCount, size: bytes, setR
       : ofCollection(database, collection, start, pageSize, signal),
   );
   const { rowAt, firstPage, inView } = pages;
-  const columns = useMemo(() => columnsFor(firstPage ?? [], kept, true, inView), [firstPage, kept, inView]);
+  const columns = useMemo(() => columnsFor(firstPage ?? [], kept, true, inView, room), [firstPage, kept, inView, room]);
   const toDocument = useCallback(
     (id: string) => ({ to: "/databases/$database/document", params: { database }, search: { id } }) as const,
     [database],
   );
   const refresh = () => changed("documents");
+  const from = `from ${quotedIfNeeded(collection ?? "@all_docs")}`;
+  const toQuery = (q: string, run?: "no") =>
+    void navigate({ to: "/databases/$database/query", params: { database }, search: run === undefined ? { q } : { q, run } });
+  const exportAs = async (format: Format) => {
+    const { exportResults } = await import("../query/exported");
+    exportResults(database, { text: from, parameters: "{}", run: 0 }, bytes / Math.max(1, rowCount), format);
+  };
+  // What is sorted is a query, which can be taken along; its screen shows it.
+  const sorting: Sorting | undefined =
+    collection === undefined
+      ? undefined
+      : {
+          can: (path) => path !== MODIFIED,
+          of: () => undefined,
+          toggle: (path) => {
+            const type = typeOf((firstPage ?? []).map((row) => valueAt(row, path)));
+            toQuery(ordered(from, { by: nameInQuery(path), direction: "ascending" }, type));
+          },
+          title: (path) => `${nameOf(path)}: sort with a query`,
+        };
 
   const idAt = (index: number) => {
     const row = rowAt(index);
@@ -141,6 +165,22 @@ export function DocumentGrid({ database, collection, rowCount, size: bytes, setR
           <ColumnsMenu columns={columns} setColumns={setKept} reset={() => setKept(NO_COLUMNS)} />
           {collection !== undefined && (
             <MoreActions>
+              <Menu.Item leftSection={<Icon name="query" size={14} />} onClick={() => toQuery(from)}>
+                Query
+              </Menu.Item>
+              <Menu.Item leftSection={<Icon name="edit" size={14} />} onClick={() => toQuery(`${from} update {\n    \n}`, "no")}>
+                Patch…
+              </Menu.Item>
+              <Menu.Item leftSection={<Icon name="download" size={14} />} onClick={() => exportAs({ kind: "json" })}>
+                Export as JSON
+              </Menu.Item>
+              <Menu.Item
+                leftSection={<Icon name="download" size={14} />}
+                onClick={() => exportAs({ kind: "csv", paths: undefined })}
+              >
+                Export as CSV
+              </Menu.Item>
+              <Menu.Divider />
               <Menu.Item
                 color="red"
                 leftSection={<Icon name="trash" size={14} />}
@@ -192,6 +232,8 @@ export function DocumentGrid({ database, collection, rowCount, size: bytes, setR
           failureAt={pages.failureAt}
           retry={pages.retry}
           onSeen={pages.onSeen}
+          sorting={sorting}
+          onRoom={setRoom}
           resetKey={`${database}/${collection ?? ""}`}
           selection={{
             count: chosen.size,

@@ -1,7 +1,7 @@
 // One text of a definition: a map, the reduce, or a source, with what it is written in.
 import { ActionIcon } from "@mantine/core";
 import type { ReactNode } from "react";
-import type { Language } from "../../editor/CodeEditor";
+import type { Language, Mistake } from "../../editor/CodeEditor";
 import { Editor } from "../../editor/Editor";
 import { Icon } from "../../theme/icons";
 import { languageOf } from "./definition";
@@ -15,6 +15,7 @@ export function Code({
   onChange,
   onSave,
   remove,
+  mistake,
 }: {
   title: string;
   /** What stands beside the title. */
@@ -25,6 +26,7 @@ export function Code({
   onChange: (value: string) => void;
   onSave: () => void;
   remove?: (() => void) | undefined;
+  mistake?: Mistake | undefined;
 }) {
   const language = given ?? languageOf(value);
   return (
@@ -39,7 +41,7 @@ export function Code({
           </ActionIcon>
         )}
       </header>
-      <Editor label={title} language={language} value={value} onChange={onChange} onSave={onSave} isFitted />
+      <Editor label={title} language={language} value={value} onChange={onChange} onSave={onSave} mistake={mistake} isFitted />
     </section>
   );
 }

@@ -9,6 +9,7 @@ import { messageOf } from "../../shell/states";
 import { Icon } from "../../theme/icons";
 import { Automatic } from "./Automatic";
 import { Code } from "./Code";
+import { codeMistakeOf, type CodeMistake } from "./codeMistake";
 import { isSameContent } from "./definition";
 import { ALL_FIELDS, FieldTable, type Field } from "./FieldTable";
 import { IndexConflict, type IndexClash } from "./IndexConflict";
@@ -45,6 +46,8 @@ export function DefinitionEditor({
   const [sources, setSources] = useState(() => namedOf(stored.AdditionalSources));
   const [configuration, setConfiguration] = useState(() => namedOf(stored.Configuration));
   const [problem, setProblem] = useState<string>();
+  /** Where the problem is, as long as that text is as it was. */
+  const [mistaken, setMistaken] = useState<CodeMistake>();
   /** A name that another index has. */
   const [taken, setTaken] = useState<string>();
   const [clash, setClash] = useState<IndexClash>();
@@ -78,6 +81,12 @@ export function DefinitionEditor({
     setClash(undefined);
   };
 
+  const refused = (error: unknown, written: api.Definition) => {
+    setProblem(messageOf(error));
+    setMistaken(codeMistakeOf(error, written));
+  };
+  const mistakeIn = (map: number | undefined, text: string) =>
+    problem !== undefined && mistaken && mistaken.map === map && mistaken.text === text ? mistaken.mistake : undefined;
   const saving = useSaving(database, isNew, {
     saved: (definition, isMerged) => {
       setProblem(undefined);
@@ -87,12 +96,12 @@ export function DefinitionEditor({
     },
     taken: setTaken,
     clashed: setClash,
-    failed: setProblem,
+    failed: refused,
   });
   const trying = useMutation({
     mutationFn: () => api.test(database, { ...definition, Name: definition.Name || "Test" }, TRIED_COUNT),
     onSuccess: () => setProblem(undefined),
-    onError: (error) => setProblem(messageOf(error)),
+    onError: (error) => refused(error, definition),
   });
   const isSaveable = isDirty && definition.Name !== "" && maps.some((map) => map.trim() !== "");
   const save = () => {
@@ -157,11 +166,19 @@ export function DefinitionEditor({
             value={map}
             onChange={(value) => setMaps(maps.map((other, index) => (index === at ? value : other)))}
             onSave={save}
+            mistake={mistakeIn(at, map)}
             remove={maps.length > 1 ? () => setMaps(maps.filter((_, index) => index !== at)) : undefined}
           />
         ))}
         {reduce !== undefined && (
-          <Code title="Reduce" value={reduce} onChange={setReduce} onSave={save} remove={() => setReduce(undefined)} />
+          <Code
+            title="Reduce"
+            value={reduce}
+            onChange={setReduce}
+            onSave={save}
+            mistake={mistakeIn(undefined, reduce)}
+            remove={() => setReduce(undefined)}
+          />
         )}
         <div className={styles.adds}>
           <Button variant="default" leftSection={<Icon name="plus" size={13} />} onClick={() => setMaps([...maps, ""])}>

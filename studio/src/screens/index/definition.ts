@@ -16,7 +16,7 @@ const BOUNDS = ["MinX", "MaxX", "MinY", "MaxY"];
 type Content = Required<Pick<Definition, "Maps" | "Fields" | "AdditionalSources" | "Configuration">> & { Reduce: string };
 
 /** As an editor has it: clients on Windows end lines with \r\n. */
-const lines = (text: string) => text.replace(/\r\n?/g, "\n");
+export const lines = (text: string) => text.replace(/\r\n?/g, "\n");
 
 /** Two definitions are the same if these are, member by member in the same order. */
 function contentOf(definition: Definition): Content {

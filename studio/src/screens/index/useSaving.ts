@@ -3,7 +3,6 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import * as api from "../../api/indexes";
 import { useIsHere } from "../../shell/here";
-import { messageOf } from "../../shell/states";
 import { told } from "../../shell/toasts";
 import { isSameContent } from "./definition";
 import type { IndexClash } from "./IndexConflict";
@@ -36,7 +35,7 @@ type Outcomes = {
   /** A new one has the name of this one. */
   taken: (name: string) => void;
   clashed: (clash: IndexClash) => void;
-  failed: (reason: string) => void;
+  failed: (error: unknown, written: api.Definition) => void;
 };
 
 export function useSaving(database: string, isNew: boolean, outcomes: Outcomes) {
@@ -75,7 +74,7 @@ export function useSaving(database: string, isNew: boolean, outcomes: Outcomes) 
     onError: (error, { written }) => {
       if (error instanceof Taken) outcomes.taken(error.name);
       else if (error instanceof Overtaken) outcomes.clashed({ mine: written, theirs: error.theirs });
-      else outcomes.failed(messageOf(error));
+      else outcomes.failed(error, written);
     },
   });
 }

@@ -73,7 +73,7 @@ export function IndexMenu({
               onClick={() =>
                 ask({
                   title: `Rebuild ${name}?`,
-                  text: "All of its entries are discarded and built again. Until that is done, queries on it find less.",
+                  text: "The index is rebuilt from scratch. Until then, queries return incomplete results.",
                   action: "Reset",
                   run: () => act("reset", () => api.reset(database, name)),
                 })

@@ -3,10 +3,11 @@ import { Button } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { kill, list, type Operation } from "../../api/operations";
-import { count, dateTime, duration, serverNow } from "../../format/format";
+import { count, counted, dateTime, duration, serverNow } from "../../format/format";
 import { Screen } from "../../shell/Screen";
 import { Empty, Failed, Loading } from "../../shell/states";
 import { failed } from "../../shell/toasts";
+import { began } from "../../shell/begun";
 import { Icon } from "../../theme/icons";
 import tables from "../../shell/table.module.css";
 
@@ -71,6 +72,22 @@ export function Operations() {
   );
 }
 
+/** What it does, as people say it. */
+function titleOf({ Description }: Operation): string {
+  return Description === "Bulk Insert" ? "Bulk insert" : Description;
+}
+
+/** How much it did, or why it failed. */
+function doneBy({ Id, State: { Status, Progress, Result } }: Operation): string {
+  if (Progress) {
+    const of = Progress.Total > 0 ? ` of ${count(Progress.Total)}` : "";
+    const what = Progress.Total === 1 || (Progress.Total <= 0 && Progress.Processed === 1) ? "document" : "documents";
+    return `${Status === "InProgress" ? "" : "Ended after "}${count(Progress.Processed)}${of} ${what}`;
+  }
+  if (Status === "Completed" && Result?.Total !== undefined) return counted(Result.Total, "document");
+  return Result?.Message ?? `number ${Id}`;
+}
+
 const STATES = {
   InProgress: { label: "Running", tone: "busy" },
   Completed: { label: "Done", tone: "good" },
@@ -80,7 +97,7 @@ const STATES = {
 
 function Row({ database, operation }: { database: string; operation: Operation }) {
   const requests = useQueryClient();
-  const { Status, Progress, Result } = operation.State;
+  const { Status, Progress } = operation.State;
   const part = Progress && Progress.Total > 0 ? Progress.Processed / Progress.Total : undefined;
   const took = (operation.EndTime ? Date.parse(operation.EndTime) : serverNow()) - Date.parse(operation.StartTime);
   const stop = () =>
@@ -91,11 +108,9 @@ function Row({ database, operation }: { database: string; operation: Operation }
   return (
     <tr role="row">
       <th scope="row" role="rowheader" className={tables.name}>
-        <b>{operation.Description}</b>
+        <b>{titleOf(operation)}</b>
         <span className={tables.kind}>
-          {Progress
-            ? `${Status === "InProgress" ? "" : "Ended after "}${count(Progress.Processed)}${Progress.Total > 0 ? ` of ${count(Progress.Total)}` : ""} documents`
-            : (Result?.Message ?? `number ${operation.Id}`)}
+          {[began(database, operation.Id, operation.StartTime), doneBy(operation)].filter(Boolean).join(" · ")}
         </span>
         {operation.Query && <code className={`${tables.kind} cut`}>{operation.Query}</code>}
       </th>
@@ -107,7 +122,7 @@ function Row({ database, operation }: { database: string; operation: Operation }
           <span
             className={tables.progress}
             role="progressbar"
-            aria-label={operation.Description}
+            aria-label={titleOf(operation)}
             aria-valuenow={Math.floor(part * 100)}
           >
             <i style={{ width: `${part * 100}%` }} />

@@ -1,5 +1,6 @@
 // How a query runs: its operators as a tree, each with what it expected, gave and took; and where the time went.
 import { useQuery } from "@tanstack/react-query";
+import type { CSSProperties } from "react";
 import { explain, run, type PlanStep, type Timings } from "../../api/queries";
 import { count, duration } from "../../format/format";
 import { Failed, Loading } from "../../shell/states";
@@ -65,7 +66,7 @@ function Step({ step, total, depth }: { step: PlanStep; total: number; depth: nu
   return (
     <li>
       <div className={styles.step}>
-        <span className={styles.operator} style={{ paddingLeft: depth * 20 }}>
+        <span className={styles.operator} style={inset(depth)}>
           <b>{step.Operator}</b>
           {step.Field && <span className={styles.field}>{step.Field}</span>}
           {step.Argument && <code className="cut">{step.Argument}</code>}
@@ -89,16 +90,19 @@ function Step({ step, total, depth }: { step: PlanStep; total: number; depth: nu
   );
 }
 
+/** Names of steps that are those of another engine, which clients expect. */
+const STEPS: Readonly<Record<string, string>> = { Lucene: "Index search" };
+
 /** Steps that took less than a millisecond, which is what they are counted in, are named together. */
 function TimingRow({ name, timing, total, depth }: { name: string; timing: Timings; total: number; depth: number }) {
   const below = Object.entries(timing.Timings ?? {});
   const long = below.filter(([, inner]) => inner.DurationInMs >= 1);
-  const short = below.filter(([, inner]) => inner.DurationInMs < 1).map(([step]) => step);
+  const short = below.filter(([, inner]) => inner.DurationInMs < 1).map(([step]) => STEPS[step] ?? step);
   return (
     <li>
       <div className={styles.timing}>
-        <span className={styles.operator} style={{ paddingLeft: depth * 20 }}>
-          <b>{name}</b>
+        <span className={styles.operator} style={inset(depth)}>
+          <b>{STEPS[name] ?? name}</b>
         </span>
         <span className={styles.time}>
           <i style={{ width: `${Math.min(100, (timing.DurationInMs / total) * 100)}%` }} />
@@ -122,6 +126,11 @@ function TimingRow({ name, timing, total, depth }: { name: string; timing: Timin
       )}
     </li>
   );
+}
+
+/** How far a step stands to the right; less on a narrow screen (plan.module.css). */
+function inset(depth: number): CSSProperties {
+  return { paddingLeft: depth * 20, "--depth": depth } as CSSProperties;
 }
 
 function micros(time: number): string {

@@ -3,26 +3,32 @@ import { Button, Menu, SegmentedControl } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useMemo, useState } from "react";
+import { createPortal } from "react-dom";
 import { collectionsQuery } from "../../api/documents";
+import { fieldsQuery, progress } from "../../api/indexes";
 import { run, type Answer } from "../../api/queries";
 import { Editor } from "../../editor/Editor";
 import { count, counted, duration } from "../../format/format";
-import { columnsFor, ID, valueAt, type Column } from "../../grid/columns";
+import { columnsFor, ID, MODIFIED, nameOf, valueAt, type Column } from "../../grid/columns";
 import { ColumnsMenu } from "../../grid/ColumnsMenu";
-import { Grid } from "../../grid/Grid";
+import { Grid, type Sorting } from "../../grid/Grid";
 import { pageCountFor, usePages } from "../../grid/pages";
 import { pretty } from "../../json/scan";
+import { ProgressBar } from "../../shell/ProgressBar";
 import { keepLatest, useRemembered } from "../../shell/remembered";
 import { Empty, Loading } from "../../shell/states";
+import { progressOf } from "../indexes/state";
 import { Icon } from "../../theme/icons";
 import { exportResults } from "./exported";
 import { Facets, Suggestions } from "./Facets";
 import { facetsOf, suggestionsOf } from "./facets";
 import { Explanations, Highlights } from "./Highlights";
+import { isSortable, nameInQuery, ordered, orderingOf, turned, typeOf } from "./ordering";
 import { Plan } from "./Plan";
 import { pointsOf } from "./points";
 import { documentSize } from "./steps";
 import type { Format } from "./resultFile";
+import { collectionOf, indexOf } from "./text";
 import styles from "./query.module.css";
 
 const MapView = lazy(() => import("./MapView"));
@@ -33,6 +39,8 @@ export type Submitted = { text: string; parameters: string; run: number };
 type Form = "table" | "json" | "map" | "plan" | "facets" | "suggestions" | "highlights" | "explanations";
 
 const NO_COLUMNS: Column[] = [];
+/** How often one asks how far an index is, in ms. */
+const BUILDING_MS = 1000;
 /** Shapes of results whose columns are kept for a database. */
 const SHAPE_COUNT = 30;
 
@@ -43,6 +51,7 @@ export function Results({
   stopped,
   form,
   setForm,
+  runInstead,
 }: {
   database: string;
   submitted: Submitted;
@@ -52,6 +61,8 @@ export function Results({
   /** The form that the address asks for; undefined is what suits the results. */
   form: string | undefined;
   setForm: (form: string) => void;
+  /** Puts another query into the editor and runs it. */
+  runInstead: (text: string) => void;
 }) {
   const requests = useQueryClient();
   const queryKey = ["answer", database, submitted];
@@ -73,31 +84,67 @@ export function Results({
   useEffect(() => {
     if (error) onError(error, submitted.text);
   }, [error, onError, submitted.text]);
-  if (isFetching) return <Waiting stop={() => void requests.cancelQueries({ queryKey }, { silent: true }).then(stopped)} />;
+  if (isFetching) {
+    const stop = () => void requests.cancelQueries({ queryKey }, { silent: true }).then(stopped);
+    return <Waiting database={database} text={submitted.text} stop={stop} />;
+  }
   // Without data it was stopped, which the screen says.
   if (error || !data) return null;
-  return <Answered database={database} submitted={submitted} answer={data} wanted={form} setForm={setForm} />;
+  return (
+    <Answered database={database} submitted={submitted} answer={data} wanted={form} setForm={setForm} runInstead={runInstead} />
+  );
 }
 
 /** A query on its way: after a moment, for how long, and a way to stop it. The server stops with the request. */
-function Waiting({ stop }: { stop: () => void }) {
+function Waiting({ database, text, stop }: { database: string; text: string; stop: () => void }) {
   const [seconds, setSeconds] = useState(0);
   useEffect(() => {
     const timer = setInterval(() => setSeconds((before) => before + 1), 1000);
     return () => clearInterval(timer);
   }, []);
   return (
-    <>
-      <Loading what="results" />
+    <Loading what="results">
       {seconds > 0 && (
-        <div className={styles.waiting}>
-          <span className="soft number">{`${count(seconds)} s`}</span>
-          <Button variant="default" leftSection={<Icon name="stop" size={12} />} onClick={stop}>
-            Stop
-          </Button>
-        </div>
+        <>
+          <Building database={database} text={text} />
+          <div className={styles.waiting}>
+            <span className="soft number">{`${count(seconds)} s`}</span>
+            <Button variant="default" leftSection={<Icon name="stop" size={12} />} onClick={stop}>
+              Stop
+            </Button>
+          </div>
+        </>
       )}
-    </>
+    </Loading>
+  );
+}
+
+/** How far the automatic index is that a query waits for. */
+function Building({ database, text }: { database: string; text: string }) {
+  const { data } = useQuery({
+    queryKey: ["building", database],
+    queryFn: ({ signal }) => progress(database, signal),
+    refetchInterval: BUILDING_MS,
+    retry: false,
+  });
+  const name = collectionOf(text);
+  if (name === undefined) return null;
+  const beginning = `auto/${name.toLowerCase()}/`;
+  const building = data?.find(({ Name }) =>
+    Name.toLowerCase()
+      .replace(/^replacementof\//, "")
+      .startsWith(beginning),
+  );
+  if (!building) return null;
+  const { share } = progressOf(building);
+  return (
+    <div className={styles.building}>
+      <p>
+        Building the index <b>{building.Name}</b>, <span className="number">{`${Math.floor(share * 100)}%`}</span>. The first query
+        with these fields needs it; later ones use it.
+      </p>
+      <ProgressBar part={share} status={undefined} />
+    </div>
   );
 }
 
@@ -107,9 +154,12 @@ type AnsweredProps = {
   answer: Answer;
   wanted: string | undefined;
   setForm: (form: string) => void;
+  runInstead: (text: string) => void;
 };
 
-function Answered({ database, submitted, answer, wanted, setForm }: AnsweredProps) {
+function Answered({ database, submitted, answer, wanted, setForm, runInstead }: AnsweredProps) {
+  const [tools, setTools] = useState<HTMLElement | null>(null);
+  const [room, setRoom] = useState(0);
   const facets = useMemo(() => facetsOf(answer.results), [answer]);
   const suggestions = useMemo(() => suggestionsOf(answer.results), [answer]);
   const hasPoints = useMemo(() => pointsOf(answer.results.slice(0, 20)).length > 0, [answer]);
@@ -133,24 +183,40 @@ function Answered({ database, submitted, answer, wanted, setForm }: AnsweredProp
     ...(/^\s*explain\b/i.test(submitted.text) ? [] : [{ value: "plan" as const, label: "Plan" }]),
   ];
   const form = forms.find(({ value }) => value === wanted)?.value ?? usual;
-  const { columns, setColumns } = useColumns(database, answer);
+  const { columns, setColumns } = useColumns(database, answer, room);
   const isOfIndex = !answer.index.startsWith("collection/") && answer.index !== "AllDocs";
   return (
     <section className={styles.results} aria-label="Results">
       <div className={styles.bar}>
         <SegmentedControl size="xs" aria-label="Form of the results" data={forms} value={form} onChange={setForm} />
-        <span className={`${styles.about} number`} role="status">
+        <span className={`${styles.about} number`} role="status" title={isOfIndex ? answer.index : undefined}>
           {`${counted(answer.total, "result")} in ${answer.durationMs < 1 ? "less than 1 ms" : duration(answer.durationMs)}`}
           {" · "}
           {isOfIndex ? `index ${answer.index}` : "no index needed"}
           {answer.isStale && <span className={styles.stale}>stale</span>}
         </span>
+        <span ref={setTools} className={styles.tools} />
         <Export database={database} submitted={submitted} answer={answer} columns={columns} />
       </div>
+      {answer.warnings.map((warning) => (
+        <p key={warning} className={styles.warning} role="status">
+          <Icon name="warning" size={15} />
+          <span>{warning}</span>
+        </p>
+      ))}
       {form === "facets" && facets && <Facets facets={facets} />}
       {form === "suggestions" && suggestions && <Suggestions suggestions={suggestions} />}
       {form === "table" && (
-        <Table database={database} submitted={submitted} answer={answer} columns={columns} setColumns={setColumns} />
+        <Table
+          database={database}
+          submitted={submitted}
+          answer={answer}
+          columns={columns}
+          setColumns={setColumns}
+          tools={tools}
+          setRoom={setRoom}
+          runInstead={runInstead}
+        />
       )}
       {form === "json" && <Json answer={answer} />}
       {form === "map" && (
@@ -168,7 +234,11 @@ function Answered({ database, submitted, answer, wanted, setForm }: AnsweredProp
 }
 
 /** The columns for these results, as they were set for results of the same form. */
-function useColumns(database: string, answer: Answer): { columns: Column[]; setColumns: (columns: Column[]) => void } {
+function useColumns(
+  database: string,
+  answer: Answer,
+  room: number,
+): { columns: Column[]; setColumns: (columns: Column[]) => void } {
   const shape = useMemo(
     () =>
       Object.keys(answer.results[0] ?? {})
@@ -179,7 +249,7 @@ function useColumns(database: string, answer: Answer): { columns: Column[]; setC
   );
   const key = `columns.${database}/query.${shape}`;
   const [kept, setKept] = useRemembered<Column[]>(key, NO_COLUMNS);
-  const columns = useMemo(() => columnsFor(answer.results, kept, hasIds(answer)), [answer, kept]);
+  const columns = useMemo(() => columnsFor(answer.results, kept, hasIds(answer), [], room), [answer, kept, room]);
   const setColumns = (next: Column[]) => {
     setKept(next);
     keepLatest(`columns.${database}/query.`, key, SHAPE_COUNT);
@@ -197,9 +267,13 @@ type TableProps = {
   answer: Answer;
   columns: readonly Column[];
   setColumns: (columns: Column[]) => void;
+  /** Where the buttons of the table stand. */
+  tools: HTMLElement | null;
+  setRoom: (room: number) => void;
+  runInstead: (text: string) => void;
 };
 
-function Table({ database, submitted, answer, columns: found, setColumns }: TableProps) {
+function Table({ database, submitted, answer, columns: found, setColumns, tools, setRoom, runInstead }: TableProps) {
   const navigate = useNavigate();
   const pages = usePages(
     ["rows", database, submitted],
@@ -211,18 +285,17 @@ function Table({ database, submitted, answer, columns: found, setColumns }: Tabl
   const { inView } = pages;
   const columns = useMemo(() => columnsFor(answer.results, found, hasIds(answer), inView), [answer, found, inView]);
   const toDocument = (id: string) => ({ to: "/databases/$database/document", params: { database }, search: { id } }) as const;
+  const sorting = useSorting(database, submitted.text, answer, runInstead);
   if (answer.total === 0 || answer.results.length === 0) {
     return (
       <Empty icon="search" title="Nothing was found">
-        The query ran, and no document matches it.
+        {answer.warnings.length > 0 ? "See the warning above." : "The query ran, and no document matches it."}
       </Empty>
     );
   }
   return (
     <>
-      <div className={styles.tableTools}>
-        <ColumnsMenu columns={columns} setColumns={setColumns} reset={() => setColumns(NO_COLUMNS)} />
-      </div>
+      {tools && createPortal(<ColumnsMenu columns={columns} setColumns={setColumns} reset={() => setColumns(NO_COLUMNS)} />, tools)}
       <Grid
         label="Results"
         rowCount={answer.results.length < answer.pageSize ? answer.results.length : answer.total}
@@ -232,6 +305,8 @@ function Table({ database, submitted, answer, columns: found, setColumns }: Tabl
         failureAt={pages.failureAt}
         retry={pages.retry}
         onSeen={pages.onSeen}
+        sorting={sorting}
+        onRoom={setRoom}
         resetKey={`${submitted.run}`}
         onOpen={(row) => {
           const id = valueAt(row, ID);
@@ -245,6 +320,26 @@ function Table({ database, submitted, answer, columns: found, setColumns }: Tabl
       />
     </>
   );
+}
+
+/** Sorting rewrites the query, so that it can be taken along. Of an index only its fields can be sorted by. */
+function useSorting(database: string, text: string, answer: Answer, runInstead: (text: string) => void): Sorting | undefined {
+  const index = indexOf(text);
+  const { data: fields } = useQuery({ ...fieldsQuery(database, index ?? ""), enabled: index !== undefined, retry: false });
+  return useMemo(() => {
+    if (!isSortable(text)) return undefined;
+    const now = orderingOf(text);
+    const known = index === undefined ? undefined : new Set(fields?.map(({ Name }) => Name));
+    return {
+      can: (path) => (known === undefined ? path !== MODIFIED : known.has(path) || path === ID),
+      of: (path) => (now?.by === nameInQuery(path, text) ? now.direction : undefined),
+      toggle: (path) => {
+        const type = typeOf(answer.results.map((row) => valueAt(row, path)));
+        runInstead(ordered(text, turned(now, nameInQuery(path, text)), type));
+      },
+      title: (path) => `${nameOf(path)}: sort with order by`,
+    };
+  }, [text, index, fields, answer, runInstead]);
 }
 
 function Json({ answer }: { answer: Answer }) {

@@ -1,10 +1,10 @@
-// What may stand at a place of a query: words of the language, collections, indexes, fields.
+// What may stand at a place of a query: fields and values where they are expected, functions of the clause, the words that may follow.
 // Types only: the editor is loaded later than the screen.
 import type { Completion, CompletionContext, CompletionResult, CompletionSource } from "@codemirror/autocomplete";
 import type { EditorView } from "@codemirror/view";
-import { RQL_KEYWORDS } from "../../editor/rqlWords";
 import FUNCTIONS from "./functions.json";
-import { aliasOf, collectionOf, indexOf, isInScript, parametersOf, quotedIfNeeded } from "./text";
+import { CLAUSES, loadsOf, placeAt, type Clause } from "./place";
+import { aliasOf, collectionOf, indexOf, parametersOf, quotedIfNeeded } from "./text";
 
 /** Functions of scripts that patch. */
 const SCRIPT_FUNCTIONS: Record<string, string> = {
@@ -17,29 +17,52 @@ const SCRIPT_FUNCTIONS: Record<string, string> = {
   "output(": "what is shown in the preview",
 };
 
+/** What is asked: a collection, or an index by its name. */
+export type Source = { collection: string | undefined; index: string | undefined };
+
 export type Known = {
   collections: readonly string[];
   indexes: readonly string[];
-  fieldsOf: (collection: string) => Promise<string[]>;
-  fieldsOfIndex: (index: string) => Promise<string[]>;
+  fieldsOf: (source: Source) => Promise<string[]>;
+  /** Values that a field has, the most frequent first, as far as known. */
+  valuesOf: (source: Source, field: string) => Promise<(string | number | boolean)[]>;
+  /** Fields of the documents whose ids stand at a path of a collection. */
+  fieldsBehind: (collection: string, path: string) => Promise<string[]>;
   /** Names of the parameters that are given, without `$`. */
   parameters: () => readonly string[];
 };
 
+/** Where options stand in the list: fields and values before functions, these before words. */
+const BOOST = { expected: 20, function: 0, word: -10, clause: -20 } as const;
+
 const option =
-  (type: string, detail?: string) =>
-  (label: string): Completion => ({ label, apply: label, type, ...(detail === undefined ? {} : { detail }) });
+  (type: string, detail?: string, boost = 0) =>
+  (label: string): Completion => ({ label, apply: label, type, boost, ...(detail === undefined ? {} : { detail }) });
+
+const word = option("keyword", undefined, BOOST.word);
 
 /** A function; its bracket is closed if it needs no arguments. The list is written from the table of the query planner. */
 function optionOf({ name, arguments: given, about }: (typeof FUNCTIONS)[number]): Completion {
   const isComplete = given === "" || given.startsWith("[");
-  return { ...option("function", given || undefined)(`${name}${isComplete ? "()" : "("}`), info: about };
+  return { ...option("function", given || undefined, BOOST.function)(`${name}${isComplete ? "()" : "("}`), info: about };
 }
 
-/** The name of a source whose quote is open: `from index 'Or`. */
-const OPEN_QUOTE = /\bfrom\s+(index\s+)?(['"])([^'"]*)$/i;
+/** Functions that stand in a place. The table names the arguments of some functions as places of their own. */
+function functionsOf(clause: Clause, call: string | undefined, isGrouped: boolean): Completion[] {
+  const places = [
+    call === "facet"
+      ? "facet()"
+      : call === "vector.search"
+        ? "vector.search()"
+        : call?.startsWith("spatial.")
+          ? "functions about places"
+          : clause,
+    ...(isGrouped && call === undefined ? ["results of group by"] : []),
+  ];
+  return FUNCTIONS.filter(({ clauses }) => places.some((place) => (clauses as string[]).includes(place))).map(optionOf);
+}
 
-/** Puts a name into an open quote, and closes it unless it is closed. */
+/** Puts a text into an open quote, and closes it unless it is closed. */
 function applyInQuote(quote: string) {
   return (view: EditorView, { label }: Completion, from: number, to: number) => {
     const end = view.state.sliceDoc(to, to + 1) === quote ? to + 1 : to;
@@ -49,49 +72,139 @@ function applyInQuote(quote: string) {
   };
 }
 
+const inQuote = (labels: readonly string[], detail: string | undefined, quote: string) =>
+  labels.map((label) => ({ ...option("class", detail)(label), apply: applyInQuote(quote) }));
+
+/** The clauses that may stand behind one. */
+function clausesBehind(clause: Clause): Completion[] {
+  const first = CLAUSES.indexOf(clause) + 1;
+  return CLAUSES.slice(first)
+    .filter((next) => next !== "filter_limit" || clause === "filter")
+    .map(option("keyword", undefined, BOOST.clause));
+}
+
+/** Words that may stand behind something complete in a clause. */
+const WORDS_BEHIND: Partial<Record<Clause, readonly string[]>> = {
+  from: ["as"],
+  where: ["and", "or"],
+  filter: ["and", "or"],
+  "group by": ["as"],
+  "order by": ["asc", "desc", "as"],
+  load: ["as"],
+  select: ["as"],
+};
+
+const OPERATORS = ["=", "!=", "<", "<=", ">", ">=", "in (", "all in (", "between"];
+const SORTINGS = ["string", "long", "double", "alphaNumeric"];
+const WORD = /[\w@$./[\]-]*$/;
+const VALID = /^[\w@$.[\]]*$/;
+
 export function completion(known: Known): CompletionSource {
   return async (context: CompletionContext): Promise<CompletionResult | null> => {
     const text = context.state.doc.toString();
-    const open = OPEN_QUOTE.exec(text.slice(0, context.pos));
-    if (open) {
-      const [names, detail] = open[1] ? [known.indexes, "index"] : [known.collections, "collection"];
-      const options = names.map((name) => ({ ...option("class", detail)(name), apply: applyInQuote(open[2]!) }));
-      return { from: context.pos - open[3]!.length, options, validFor: /^[^'"]*$/ };
-    }
-    const word = context.matchBefore(/[\w@$./[\]-]*$/);
-    const isName = context.matchBefore(/\bfrom\s+(index\s+)?$/i) !== null;
-    if (!word || (word.from === word.to && !context.explicit && !isName)) return null;
-    const before = text.slice(0, word.from).replace(/\s+$/, "").toLowerCase();
-    const named = (names: readonly string[], detail: string) =>
-      names.map((name) => ({ ...option("class", detail)(name), apply: quotedIfNeeded(name) }));
+    const quoted = placeAt(text.slice(0, context.pos));
+    const source: Source = { collection: collectionOf(text), index: indexOf(text) };
+    const alias = aliasOf(text);
+    const bare = (field: string) => (alias !== undefined && field.startsWith(`${alias}.`) ? field.slice(alias.length + 1) : field);
 
-    if (/\bfrom index$/.test(before)) return { from: word.from, options: named(known.indexes, "index") };
-    if (/\bfrom$/.test(before)) {
-      return {
-        from: word.from,
-        options: [...named(known.collections, "collection"), option("keyword")("index"), option("keyword")("@all_docs")],
-      };
+    if (quoted.kind === "value" && quoted.quote !== undefined && quoted.from !== undefined) {
+      const values = quoted.field === undefined ? [] : await known.valuesOf(source, bare(quoted.field));
+      const texts = values.filter((value) => typeof value === "string");
+      return { from: quoted.from, options: inQuote(texts, undefined, quoted.quote), validFor: /^[^'"]*$/ };
     }
-    const validFor = /^[\w@$.[\]]*$/;
-    if (word.text.startsWith("$")) {
-      const used = parametersOf(text.slice(0, word.from) + text.slice(word.to));
-      const names = [...new Set([...known.parameters(), ...used])].map((name) => `$${name}`);
-      return { from: word.from, options: names.map(option("variable", "parameter")), validFor };
+    const open = /(['"])([^'"]*)$/.exec(text.slice(0, context.pos));
+    if (quoted.kind === "source" && open) {
+      const options = inQuote(
+        quoted.isIndex ? known.indexes : known.collections,
+        quoted.isIndex ? "index" : "collection",
+        open[1]!,
+      );
+      return { from: context.pos - open[2]!.length, options, validFor: /^[^'"]*$/ };
     }
-    const [collection, index, alias] = [collectionOf(text), indexOf(text), aliasOf(text)];
-    const fields =
-      index !== undefined ? await known.fieldsOfIndex(index) : collection !== undefined ? await known.fieldsOf(collection) : [];
-    const below = (name: string | undefined) => fields.map((field) => (name === undefined ? field : `${name}.${field}`));
-    const functionsOfScripts = Object.entries(SCRIPT_FUNCTIONS).map(([name, detail]) => option("function", detail)(name));
-    if (isInScript(text.slice(0, word.from))) {
-      const named = [...below("this"), ...(alias === undefined ? [] : below(alias))];
-      return { from: word.from, options: [...named.map(option("property", "field")), ...functionsOfScripts], validFor };
+    const typed = context.matchBefore(WORD);
+    if (!typed) return null;
+    const place = placeAt(text.slice(0, typed.from));
+    const isEmpty = typed.from === typed.to;
+    // By itself the list opens where a name is expected; elsewhere Enter would choose from it.
+    const isExpected = (place.kind === "source" || place.kind === "operand") && /[\s(,]$/.test(text.slice(0, typed.from));
+    if (isEmpty && !context.explicit && !isExpected) return null;
+    const result = (options: Completion[]): CompletionResult => ({ from: typed.from, options, validFor: VALID });
+    const parameters = () => {
+      const used = parametersOf(text.slice(0, typed.from) + text.slice(typed.to));
+      return [...new Set([...known.parameters(), ...used])].map((name) =>
+        option("variable", "parameter", BOOST.expected)(`$${name}`),
+      );
+    };
+    if (typed.text.startsWith("$")) return result(parameters());
+
+    const isGrouped = /\bgroup\s+by\b/i.test(text);
+    const loads = loadsOf(text);
+    const loaded = loads.find((load) => typed.text.startsWith(`${load.alias}.`));
+    if (loaded && source.collection !== undefined && (place.kind === "operand" || place.kind === "script")) {
+      const names = await known.fieldsBehind(source.collection, bare(loaded.path));
+      return result(names.map((name) => option("property", "field", BOOST.expected)(`${loaded.alias}.${name}`)));
     }
-    const options = [
-      ...below(alias).map(option("property", "field")),
-      ...RQL_KEYWORDS.map(option("keyword")),
-      ...FUNCTIONS.map(optionOf),
-    ];
-    return { from: word.from, options, validFor };
+    const fieldsBelow = async (name: string | undefined) =>
+      (await known.fieldsOf(source)).map((field) =>
+        option("property", "field", BOOST.expected)(name === undefined ? field : `${name}.${field}`),
+      );
+
+    switch (place.kind) {
+      case "start":
+        return result(["from", "from index", "declare function", "explain"].map(word));
+      case "source": {
+        const [names, detail] = place.isIndex ? [known.indexes, "index"] : [known.collections, "collection"];
+        const options = names.map((name) => ({ ...option("class", detail)(name), apply: quotedIfNeeded(name) }));
+        return result(place.isIndex ? options : [...options, word("index"), word("@all_docs")]);
+      }
+      case "script": {
+        const names = place.isUpdate ? ["this", ...(alias === undefined ? [] : [alias])] : alias === undefined ? [] : [alias];
+        const fields = (await Promise.all(names.map(fieldsBelow))).flat();
+        const functions = place.isUpdate ? Object.entries(SCRIPT_FUNCTIONS) : [];
+        return result([
+          ...fields,
+          ...loads.map((load) => option("variable", "loaded document")(`${load.alias}.`)),
+          ...functions.map(([name, detail]) => option("function", detail)(name)),
+        ]);
+      }
+      case "operand": {
+        const words =
+          place.clause === "where" || place.clause === "filter" ? ["not"] : place.clause === "select" ? ["distinct"] : [];
+        return result([
+          ...(await fieldsBelow(alias)),
+          ...loads.map((load) => option("variable", "loaded document")(`${load.alias}.`)),
+          ...functionsOf(place.clause, place.call, isGrouped),
+          ...words.map(word),
+        ]);
+      }
+      case "operator":
+        return result([
+          ...OPERATORS.map((operator) => ({
+            ...option("keyword")(operator),
+            apply: `${operator}${operator.endsWith("(") ? "" : " "}`,
+          })),
+          ...(WORDS_BEHIND[place.clause] ?? []).map(word),
+          ...clausesBehind(place.clause),
+        ]);
+      case "value": {
+        const values = place.field === undefined ? [] : await known.valuesOf(source, bare(place.field));
+        return result([
+          ...parameters(),
+          ...values.map((value) => ({
+            ...option("text", undefined, BOOST.expected)(typeof value === "string" ? `'${value}'` : String(value)),
+            apply: typeof value === "string" ? `'${value.replace(/[\\']/g, "\\$&")}'` : String(value),
+          })),
+          ...(/^(spatial|vector)\./.test(place.call ?? "") ? functionsOf(place.clause, place.call, false) : []),
+          ...["true", "false", "null"].map(word),
+        ]);
+      }
+      case "end":
+        if (place.isOpen) return null;
+        return result([...(WORDS_BEHIND[place.clause] ?? []).map(word), ...clausesBehind(place.clause)]);
+      case "sorting":
+        return result(SORTINGS.map(word));
+      case "none":
+        return null;
+    }
   };
 }

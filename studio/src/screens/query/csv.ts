@@ -1,5 +1,5 @@
 // Results as CSV (RFC 4180), a column for each path that is asked for. Numbers are written as the server wrote them.
-import { ID, nameOf, valueAt } from "../../grid/columns";
+import { ID, literalOf, nameOf, valueAt } from "../../grid/columns";
 import { member, scan, type Span } from "../../json/scan";
 
 /** What a spreadsheet takes for a number, also with zeros before it. */
@@ -13,7 +13,11 @@ function escaped(text: string): string {
 
 /** The value at a path as `valueAt` finds it, but in the text: a number keeps its digits. */
 function cellAt(text: string, root: Span, path: string): string {
-  const found = member(root, path) ?? path.split(".").reduce<Span | undefined>(member, root);
+  const literal = literalOf(path);
+  const found =
+    (literal === undefined ? undefined : member(root, literal)) ??
+    path.split(".").reduce<Span | undefined>(member, root) ??
+    member(root, path);
   if (!found) return "";
   const written = text.slice(found.start, found.end);
   return found.kind === "string" ? (JSON.parse(written) as string) : written;
@@ -21,7 +25,7 @@ function cellAt(text: string, root: Span, path: string): string {
 
 /** The names of the columns, a line. */
 export function csvHead(paths: readonly string[]): string {
-  return `${paths.map((path) => escaped(nameOf(path))).join(",")}\r\n`;
+  return `${paths.map((path) => escaped(literalOf(path) ?? nameOf(path))).join(",")}\r\n`;
 }
 
 /** A line for each of `texts`, which are JSON objects. */
@@ -59,8 +63,9 @@ export class FieldColumns {
 
   /** An object has a column for each of its fields, not one of its own besides; unless some rows have something else there. */
   paths(): string[] {
+    const nested = new Set([...this.fields].flatMap(([name, below]) => [...below].map((inner) => `${name}.${inner}`)));
     const paths = [...this.fields].flatMap(([name, below]) => [
-      ...(below.size === 0 || this.mixed.has(name) ? [name] : []),
+      ...(below.size === 0 || this.mixed.has(name) ? [nested.has(name) ? `'${name}'` : name] : []),
       ...[...below].map((inner) => `${name}.${inner}`),
     ]);
     return [...new Set([...(this.hasId ? [ID] : []), ...paths])];

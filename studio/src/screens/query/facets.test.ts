@@ -26,3 +26,11 @@ test("documents that look a little like facets or suggestions are documents", ()
   expect(suggestionsOf([{ Name: "x", Suggestions: [1] }])).toBeUndefined();
   expect(suggestionsOf([{ Name: "x", Suggestions: ["y"] }])).toEqual([{ name: "x", words: ["y"] }]);
 });
+
+test("values that are numbers are in the order of numbers, unless another was asked for", () => {
+  const facet = (...ranges: string[]) => [{ Name: "Age", Values: ranges.map((Range, at) => ({ Range, Count: 9 - at })) }];
+  const ranges = (rows: Record<string, unknown>[]) => facetsOf(rows)![0]!.values.map(({ range }) => range);
+  expect(ranges(facet("1", "10", "2"))).toEqual(["1", "2", "10"]);
+  expect(ranges(facet("7", "1", "10"))).toEqual(["7", "1", "10"]);
+  expect(ranges(facet("1", "10", "2", "x"))).toEqual(["1", "10", "2", "x"]);
+});

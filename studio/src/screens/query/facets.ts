@@ -56,13 +56,20 @@ function facetOf(name: string, values: readonly (Row & { Range: string; Count: n
   return {
     name,
     aggregates,
-    values: [...byRange].map(([range, { count, found }]) => ({
+    values: arranged([...byRange]).map(([range, { count, found }]) => ({
       range,
       count,
       numbers: aggregates.map((title) => found.get(title)),
     })),
     leftOutCount: typeof remaining === "number" ? remaining : 0,
   };
+}
+
+/** Numbers that the server has in the order of texts (1, 10, 2), in their own order. An order that somebody asked for stays. */
+function arranged<T>(values: [range: string, T][]): [range: string, T][] {
+  const isNumber = ([range]: [string, T]) => range.trim() !== "" && Number.isFinite(Number(range));
+  const isByText = values.every(([range], at) => at === 0 || values[at - 1]![0] <= range);
+  return isByText && values.every(isNumber) ? values.sort(([one], [other]) => Number(one) - Number(other)) : values;
 }
 
 /** The results as suggestions, if that is what all of them are. */

@@ -1,32 +1,32 @@
 // Queries: an editor of RQL, and what it gives as table, JSON, map and plan.
 import { Button, Menu, Tooltip } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useCallback, useEffect, useMemo, useRef, useState, type CSSProperties } from "react";
 import { collectionsQuery } from "../../api/documents";
-import { definitions, fieldsQuery } from "../../api/indexes";
-import { ofCollection } from "../../api/queries";
+import { ApiError } from "../../api/http";
+import { definitions, statistics } from "../../api/indexes";
 import { Editor } from "../../editor/Editor";
-import { pathsOf } from "../../grid/columns";
 import { useRemembered } from "../../shell/remembered";
+import { copyText } from "../../shell/clipboard";
 import { MoreActions } from "../../shell/MoreActions";
 import { Screen } from "../../shell/Screen";
 import { isUnreachable, useAnswering } from "../../shell/recovery";
 import { Empty } from "../../shell/states";
 import { Icon } from "../../theme/icons";
+import { Examples } from "./Examples";
+import { knownOf } from "./samples";
 import { withoutReplacements } from "../indexes/state";
 import { completion } from "./completion";
 import { checked, draftOf, firstDraft, namesOf, noObject, submit } from "./draft";
 import { Kept, remember, type KeptQuery } from "./Kept";
 import { Results } from "./Results";
-import { findingPart, isPatch, mistakeOf, parametersOf, quotedIfNeeded, reasonOf } from "./text";
+import { collectionOf, findingPart, indexOf, isPatch, mistakeOf, parametersOf, reasonOf } from "./text";
 import { useChanging } from "./useChanging";
 import styles from "./query.module.css";
 
 const route = getRouteApi("/databases/$database/query");
 
-/** Documents whose fields are offered. */
-const SAMPLE_COUNT = 25;
 const NO_KEPT: KeptQuery[] = [];
 const NO_RUNS: ReadonlyMap<string, number> = new Map();
 
@@ -85,18 +85,7 @@ function QueryEditor({ database }: { database: string }) {
       completion({
         collections: found?.collections.map(({ name }) => name) ?? [],
         indexes: withoutReplacements(indexes ?? []).map(({ Name }) => Name),
-        fieldsOf: (collection) =>
-          requests.fetchQuery({
-            queryKey: ["fields", database, collection.toLowerCase()],
-            queryFn: async () => pathsOf(await ofCollection(database, collection, 0, SAMPLE_COUNT)),
-            staleTime: 60_000,
-          }),
-        fieldsOfIndex: async (index) => {
-          // A name that is being typed has no fields yet.
-          if (!indexes?.some(({ Name }) => Name.toLowerCase() === index.toLowerCase())) return [];
-          const found = await requests.fetchQuery({ ...fieldsQuery(database, index), staleTime: 10_000 });
-          return found.map(({ Name }) => Name);
-        },
+        ...knownOf(requests, database, found?.collections ?? [], indexes ?? []),
         parameters: () => namesOf(typed.current),
       }),
     [found, indexes, database, requests],
@@ -118,22 +107,36 @@ function QueryEditor({ database }: { database: string }) {
     setStopped(false);
     // What is on the screen stays until the patch is confirmed.
     if (isPatch(text)) return void changing.ask("patch", text, values);
-    const key = runKey(...keep());
+    runAs(text);
+  };
+  const runAs = (wanted: string) => {
+    const key = runKey(...keep(wanted));
     setRuns(new Map(runs).set(key, (runs.get(key) ?? 0) + 1));
   };
-  /** Puts what stands in the editors into the address and among the recent queries. */
-  const keep = (): [q: string, p: string | undefined] => {
-    setRecent((stored) => remember(stored, text, parameters));
+  /** Another query with the parameters that were sent, as the grid asks for it. */
+  const runInstead = (wanted: string) => {
+    setText(wanted);
+    setProblem(undefined);
+    setStopped(false);
+    runAs(wanted);
+  };
+  /** Puts a query and the parameters into the address and among the recent queries. */
+  const keep = (wanted = text): [q: string, p: string | undefined] => {
+    setRecent((stored) => remember(stored, wanted, parameters));
     const next = parameters.trim() === "" ? undefined : parameters;
-    const isSame = q === text && p === next;
-    if (!isSame) setOwn({ q: text, p: next });
-    goTo({ q: text, p: next, as }, isSame || q === undefined);
-    return [text, next];
+    const isSame = q === wanted && p === next;
+    if (!isSame) setOwn({ q: wanted, p: next });
+    goTo({ q: wanted, p: next, as }, isSame || q === undefined);
+    return [wanted, next];
   };
   const goTo = (search: { q: string | undefined; p: string | undefined; as: string | undefined }, replace: boolean) =>
     // What is undefined does not come into the address.
     void navigate({ to: "/databases/$database/query", params: { database }, search: search as { q: string }, replace });
-  const changing = useChanging(database, keep, (error, of) => setProblem({ error, text: of }));
+  const changing = useChanging(
+    database,
+    () => void keep(),
+    (error, of) => setProblem({ error, text: of }),
+  );
   const problem = met ?? (submitted && "error" in submitted ? { error: noObject(submitted.error), text: q ?? "" } : undefined);
   const onError = useCallback((error: unknown, of: string) => setProblem({ error, text: of }), []);
   useAnswering(useCallback(() => setProblem((before) => (isUnreachable(before?.error) ? undefined : before)), []));
@@ -163,6 +166,20 @@ function QueryEditor({ database }: { database: string }) {
           </Button>
           {!patching && (
             <MoreActions>
+              <Menu.Item
+                leftSection={<Icon name="link" size={14} />}
+                disabled={q === undefined}
+                onClick={() => void copyText(location.href, "The link to the last query that ran was")}
+              >
+                Copy the link
+              </Menu.Item>
+              <Menu.Item
+                leftSection={<Icon name="help" size={14} />}
+                onClick={() => void navigate({ to: "/help", search: { page: "docs/rql" } })}
+              >
+                Help: RQL
+              </Menu.Item>
+              <Menu.Divider />
               <Menu.Item
                 color="red"
                 leftSection={<Icon name="trash" size={14} />}
@@ -206,8 +223,14 @@ function QueryEditor({ database }: { database: string }) {
         />
         {hasParameters && (
           <div className={styles.parameters}>
-            <Editor label="Parameters as JSON" language="json" value={parameters} onChange={setParameters} onRun={runNow} />
-            {parameters.trim() === "" && <p className={styles.hint}>{'{ "city": "Oslo" } for $city'}</p>}
+            <Editor
+              label="Parameters as JSON"
+              language="json"
+              value={parameters}
+              onChange={setParameters}
+              onRun={runNow}
+              placeholder={'{ "city": "Oslo" } for $city'}
+            />
           </div>
         )}
       </div>
@@ -219,6 +242,7 @@ function QueryEditor({ database }: { database: string }) {
               <b className="number">{`Line ${mistakeOf(problem.error)!.line}, column ${mistakeOf(problem.error)!.column}: `}</b>
             )}
             {reasonOf(problem.error)}
+            {isIndexFailure(problem.error) && <FailedIndexes database={database} text={problem.text} />}
           </span>
         </div>
       )}
@@ -240,6 +264,7 @@ function QueryEditor({ database }: { database: string }) {
           stopped={() => setStopped(true)}
           form={as}
           setForm={(form) => goTo({ q, p, as: form }, true)}
+          runInstead={runInstead}
         />
       ) : (
         !problem &&
@@ -247,18 +272,13 @@ function QueryEditor({ database }: { database: string }) {
           <Empty
             icon="query"
             title={text.trim() === "" ? "Run a query" : "Not run yet"}
-            action={
-              // What was written is not thrown away.
-              text.trim() === "" &&
-              found?.collections[0] && (
-                <Button
-                  variant="default"
-                  onClick={() => setText(`from ${quotedIfNeeded(found.collections[0]!.name)}`)}
-                >{`from ${quotedIfNeeded(found.collections[0].name)}`}</Button>
-              )
-            }
+            // What was written is not thrown away.
+            action={text.trim() === "" && <Examples database={database} collections={found?.collections ?? []} use={setText} />}
           >
-            Write a query in RQL and run it with Ctrl+Enter. Ctrl+Space completes names.
+            Write a query in RQL and run it with Ctrl+Enter. Ctrl+Space completes names and values.{" "}
+            <Link to="/help" search={{ page: "docs/rql" }}>
+              The language
+            </Link>
           </Empty>
         )
       )}
@@ -277,4 +297,31 @@ function NotRun({ text }: { text: string }) {
         : "Not run yet."}
     </p>
   );
+}
+
+/** Whether an index could not answer because it has failed. */
+function isIndexFailure(error: unknown): boolean {
+  return error instanceof ApiError && /IndexInvalid|could not be indexed/.test(`${error.kind} ${error.message}`);
+}
+
+/** The failed indexes that the query may have asked, with their errors. */
+function FailedIndexes({ database, text }: { database: string; text: string }) {
+  const { data } = useQuery({
+    queryKey: ["indexes", database],
+    queryFn: ({ signal }) => statistics(database, signal),
+  });
+  const [index, collection] = [indexOf(text)?.toLowerCase(), collectionOf(text)?.toLowerCase()];
+  const failed = (data ?? []).filter(
+    ({ State, Name }) =>
+      State === "Error" &&
+      (index === undefined ? Name.toLowerCase().startsWith(`auto/${collection}/`) : Name.toLowerCase() === index),
+  );
+  return failed.map(({ Name }) => (
+    <span key={Name} className={styles.failedIndex}>
+      {`The index ${Name} has failed. `}
+      <Link to="/databases/$database/index" params={{ database }} search={{ name: Name, tab: "errors" }}>
+        Show its errors
+      </Link>
+    </span>
+  ));
 }

@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { Fragment, useState, type ReactNode } from "react";
 import { patchFound, removeFound, run, testPatch } from "../../api/queries";
 import { counted } from "../../format/format";
+import { begun } from "../../shell/begun";
 import { changedByQuery } from "../../shell/changed";
 import { Confirm, type Question } from "../../shell/Confirm";
 import { Running, type RunningOperation } from "../../shell/Running";
@@ -56,6 +57,7 @@ export function useChanging(database: string, patches: () => void, failed: (erro
           try {
             const started = isPatching ? await patchFound(database, text, values) : await removeFound(database, text, values);
             if (isPatching) patches();
+            begun(database, started.OperationId, "from this browser");
             setRunning({ database, id: started.OperationId, title: isPatching ? "Patching" : "Deleting" });
           } catch (error) {
             failed(error, text);

@@ -42,8 +42,8 @@ export function Charts({ database }: { database: string }) {
       after,
       writes: [{ values: rateOf(lastEtag(database)) }],
       requests: [
-        { name: "here", values: rateOf(requestsOf(database)) },
-        { name: "server", values: rateOf((sample) => sample.Requests) },
+        { name: "database", values: rateOf(requestsOf(database)) },
+        { name: "whole server", values: rateOf((sample) => sample.Requests) },
       ],
       reads: latency((sample) => sample.Latency.Reads),
       changes: latency((sample) => sample.Latency.Writes),
@@ -72,11 +72,18 @@ export function Charts({ database }: { database: string }) {
       <Suspense fallback={<Loading what="charts" />}>
         <LiveChart title="Writes per second" times={times} lines={series.writes} format={rate} topMin={5} />
         <LiveChart title="Requests per second" times={times} lines={series.requests} format={rate} topMin={5} />
-        <LiveChart title="Time of reads, server" times={times} lines={series.reads} format={duration} topMin={1} />
-        <LiveChart title="Time of writes, server" times={times} lines={series.changes} format={duration} topMin={1} />
-        <LiveChart title="Memory, server" times={times} lines={series.memory} format={size} topMin={16 << 20} increments={BYTES} />
+        <LiveChart title="Read latency, whole server" times={times} lines={series.reads} format={duration} topMin={1} />
+        <LiveChart title="Write latency, whole server" times={times} lines={series.changes} format={duration} topMin={1} />
         <LiveChart
-          title="Disk per second, server"
+          title="Memory, whole server"
+          times={times}
+          lines={series.memory}
+          format={size}
+          topMin={16 << 20}
+          increments={BYTES}
+        />
+        <LiveChart
+          title="Disk per second, whole server"
           times={times}
           lines={series.disk}
           format={size}

@@ -19,7 +19,7 @@ const SIZE_HEIGHT = 56;
 
 const KINDS: Record<Kind, string> = {
   collection: "Documents",
-  structure: "Keys of documents",
+  structure: "Key trees and unused space",
   index: "Indexes",
   journal: "Journals",
   free: "Free",

@@ -23,15 +23,22 @@ export function Storage({ areas }: { areas: readonly StorageArea[] }) {
         ? "none, in memory"
         : `${size(journalSize)} in ${counted(inUse.length, "file")}${spare > 0 ? `, ${count(spare)} spare` : ""}`,
     ],
-    ["Written since the last flush", size(Flush.JournalSinceFlushInBytes)],
-    ["In the data file", behind === 0 ? "everything" : `all but the last ${counted(behind, "transaction")}`],
-    ["Flushes since it was loaded", count(Flush.FlushCount)],
+    ["In the journal since the last flush", size(Flush.JournalSinceFlushInBytes)],
+    [
+      "Written to the data file",
+      behind === 0
+        ? "everything"
+        : behind === 1
+          ? "all but the last transaction"
+          : `all but the last ${count(behind)} transactions`,
+    ],
+    ["Flushes since the database was loaded", count(Flush.FlushCount)],
     ["Last transaction", count(Flush.LastTransaction)],
     ["Open snapshots", count(Readers.Open)],
-    ["Oldest reader", Readers.Open === 0 ? "none" : age === 0 ? "the newest state" : `${counted(age, "transaction")} back`],
+    ["Oldest reader", Readers.Open === 0 ? "none" : age === 0 ? "the latest transaction" : `${counted(age, "transaction")} behind`],
     ["Page versions kept for readers", count(Readers.PageVersionsWaiting)],
-    ["Page versions of the server", size(documents.PageVersionsOfProcessInBytes)],
-    ["Jobs queued for the writer", count(documents.QueueLength)],
+    ["Page versions in memory, whole server", size(documents.PageVersionsOfProcessInBytes)],
+    ["Writes in the queue", count(documents.QueueLength)],
   ];
   return (
     <section className={styles.panel} aria-labelledby="storage">

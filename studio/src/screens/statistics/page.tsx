@@ -89,10 +89,10 @@ function Numbers({ database, data }: { database: string; data: DatabaseStatistic
     ["Last indexed", ago(data.LastIndexingTime)],
     ["Queued batches", count(data.NumberOfTransactionMergerQueueOperations)],
     ["Running operations", open ? count(open.RunningOperations) : "–"],
-    ["Requests since it was loaded", open ? count(open.Requests) : "–"],
+    ["Requests since the database was loaded", open ? count(open.Requests) : "–"],
     ["Last etag", count(data.LastDatabaseEtag)],
-    ["Server up for", live ? duration(live.latest.UptimeInMs) : "–"],
-    ["Server errors since then", live ? count(live.latest.ServerErrors) : "–"],
+    ["Server running for", live ? duration(live.latest.UptimeInMs) : "–"],
+    ["Server errors since its start", live ? count(live.latest.ServerErrors) : "–"],
     ["Database id", data.DatabaseId],
     ["Change vector", data.DatabaseChangeVector || "–"],
   ];

@@ -21,7 +21,7 @@ export function partsOf(areas: readonly StorageArea[], collections: readonly Col
     }
     parts.push(...collections.map(({ name, size }): Part => ({ kind: "collection", name, bytes: size })));
     const rest = used - sum(collections.map(({ size }) => size));
-    parts.push({ kind: "structure", name: "Keys and gaps between documents", bytes: rest });
+    parts.push({ kind: "structure", name: "Key trees and unused space", bytes: rest });
   }
   const journals = areas.flatMap(({ Report }) => Report.Journals.map((journal) => journal.AllocatedSpaceInBytes));
   parts.push({ kind: "journal", name: "Journals", bytes: sum(journals) });
