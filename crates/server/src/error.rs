@@ -496,6 +496,7 @@ fn query_shape(error: &QueryError) -> Shape {
         }
         E::NotSupported { .. } => Shape::new(StatusCode::NOT_IMPLEMENTED, NOT_SUPPORTED),
         E::Invalid(_) | E::NoAutomaticIndex(_) => Shape::refused(INVALID_OPERATION),
+        E::AutomaticIndexesDisabled(_) => Shape::refused("System.NotSupportedException"),
         E::MissingField(_) | E::BadChangeVector(_) => Shape::refused(ARGUMENT),
         E::Script(failure) => projection_shape(failure),
         E::NoSuchSorter(_) => Shape::refused("Raven.Client.Exceptions.Documents.Sorters.SorterDoesNotExistException"),

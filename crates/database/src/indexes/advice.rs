@@ -274,17 +274,18 @@ fn slowness(index: &IndexFacts, total: Duration, count: usize) -> Vec<Advice> {
 fn mergers(indexes: &[IndexFacts]) -> Vec<Advice> {
     let mut advice = Vec::new();
     let mut is_merged = vec![false; indexes.len()];
+    // What another one covers is deleted, not merged.
+    let is_covered = |index: &IndexFacts| indexes.iter().any(|other| covers(other, index));
     for (at, first) in indexes.iter().enumerate() {
-        let Some(definition) = first.automatic.as_ref().filter(|_| !is_merged[at] && first.answers) else { continue };
+        let may_merge = !is_merged[at] && first.answers && !is_covered(first);
+        let Some(definition) = first.automatic.as_ref().filter(|_| may_merge) else { continue };
         let (mut merged, mut replaced, mut size) = (definition.clone(), vec![first.name.clone()], first.size);
         for (to, other) in indexes.iter().enumerate().skip(at + 1).filter(|(_, other)| other.answers) {
             let Some(definition) = other.automatic.as_ref().filter(|other| other.has_source_of(definition)) else {
                 continue;
             };
             let wider = merged.widened_by(definition);
-            // What one covers is removed, not merged.
-            let is_covered = indexes.iter().any(|third| covers(third, other));
-            if is_covered || wider.fields().len() > AUTOMATIC_FIELDS_MAX {
+            if is_covered(other) || wider.fields().len() > AUTOMATIC_FIELDS_MAX {
                 continue;
             }
             (merged, size, is_merged[to]) = (wider, size + other.size, true);

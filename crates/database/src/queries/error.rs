@@ -31,9 +31,12 @@ pub enum QueryError {
     /// An index that the query names lacks a field. Name another index, or add the field to its definition.
     #[error("{0}")]
     MissingField(String),
-    /// The query needs an automatic index, and must not create one. The message says what to do.
+    /// No automatic index covers the query, and the query must not create one. The message says what to do.
     #[error("{0}")]
     NoAutomaticIndex(String),
+    /// The query needs an automatic index, and the database is set to have none. The message says what to do.
+    #[error("{0}")]
+    AutomaticIndexesDisabled(String),
     /// A projection requires a value that a result lacks.
     #[error(transparent)]
     MissingValue(#[from] MissingValue),

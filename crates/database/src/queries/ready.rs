@@ -230,20 +230,22 @@ impl<'q> Preparation<'q> {
     }
 }
 
-/// The refusal of a query that needs an automatic index.
+/// The refusal of a query that needs an automatic index: the sentence of the reference, and what to do.
 fn no_automatic_index(needed: &AutomaticIndex, automatic: AutomaticIndexes) -> QueryError {
     let fields: Vec<&str> = needed.fields().iter().map(|field| field.name.path.as_str()).collect();
     let fields = if fields.is_empty() { String::new() } else { format!(" with the fields {}", fields.join(", ")) };
     let remedy = format!("define an index of {}{fields} and query it by its name (from index '..')", needed.source());
-    QueryError::NoAutomaticIndex(match automatic {
-        AutomaticIndexes::Refused => format!(
-            "The query needs an automatic index, and {} is true. Set it to false, or {remedy}.",
-            QuerySwitch::DISABLE_AUTOMATIC
-        ),
-        _ => format!(
-            "No automatic index covers the query, and 'disableAutoIndexCreation' is true. Leave that parameter out once, or {remedy}."
-        ),
-    })
+    match automatic {
+        AutomaticIndexes::Refused => QueryError::AutomaticIndexesDisabled(format!(
+            "Dynamic queries are not supported by this database because the configuration '{name}' is set to true and the query \
+             optimizer needs an index for this query. Set {name} to false, or {remedy}.",
+            name = QuerySwitch::DISABLE_AUTOMATIC
+        )),
+        _ => QueryError::NoAutomaticIndex(format!(
+            "Creation of Auto Indexes was disabled and no Auto Index matching the given query was found. Leave out \
+             'disableAutoIndexCreation' once, or {remedy}."
+        )),
+    }
 }
 
 /// The etag that this database gave to the write that returned a change vector.

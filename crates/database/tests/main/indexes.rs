@@ -300,7 +300,8 @@ fn an_index_that_cannot_be_made_is_not_there_later() {
 fn an_index_that_is_not_open_can_be_removed() {
     let folder = tempfile::tempdir().unwrap();
     {
-        let database = open(folder.path()).find_or_create("x").unwrap();
+        let databases = open(folder.path());
+        let database = databases.find_or_create("x").unwrap();
         put(&database, "users/1", &user("ann"));
         let index = database.indexes().covering_or_new(&by(&["Name"])).unwrap();
         wait(&database, &index);

@@ -23,8 +23,10 @@ fn advice(wire: &Wire, parameters: &str) -> String {
     answer.text()
 }
 
+/// `"Results":[names]}`
 fn index_names(wire: &Wire) -> String {
-    wire.call("GET /databases/db/indexes?namesOnly=true", "").text()
+    let text = wire.call("GET /databases/db/indexes?namesOnly=true", "").text();
+    text[text.find("\"Results\"").unwrap()..].to_owned()
 }
 
 #[test]

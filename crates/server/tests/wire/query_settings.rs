@@ -19,8 +19,10 @@ fn query(text: &str) -> String {
     format!(r#"{{"Query":"{text}","WaitForNonStaleResults":true}}"#)
 }
 
+/// `"Results":[names]}`
 fn index_names(wire: &Wire) -> String {
-    wire.call("GET /databases/db/indexes?namesOnly=true", "").text()
+    let text = wire.call("GET /databases/db/indexes?namesOnly=true", "").text();
+    text[text.find("\"Results\"").unwrap()..].to_owned()
 }
 
 /// The name of the index that answers a query, and the number of its results.
@@ -34,26 +36,38 @@ fn check(wire: &Wire, parameters: &str, text: &str, index: &str, count: i64) {
 }
 
 #[track_caller]
-fn check_refused(wire: &Wire, parameters: &str, text: &str, message: &str) {
+fn check_refused(wire: &Wire, parameters: &str, text: &str, exception: &str, message: &str) {
     let line = format!("POST /databases/db/queries{parameters}");
-    wire.check_error(&line, &query(text), 400, "InvalidOperationException", message);
+    wire.check_error(&line, &query(text), 400, exception, message);
 }
 
 #[test]
 fn a_query_may_refuse_to_create_an_index() {
     let wire = with_orders();
     let parameters = "?disableAutoIndexCreation=true";
-    let message = "No automatic index covers the query, and 'disableAutoIndexCreation' is true. Leave that parameter out once, or \
-         define an index of Orders with the fields Freight and query it by its name";
-    check_refused(&wire, parameters, "from Orders where Freight = 1", message);
-    check_refused(&wire, parameters, "from Oders where Freight = 1", "No automatic index covers the query");
-    assert_eq!(index_names(&wire), r#"{"Results":[]}"#);
+    let message = "Creation of Auto Indexes was disabled and no Auto Index matching the given query was found. Leave out \
+        'disableAutoIndexCreation' once, or define an index of Orders with the fields Freight and query it by its name";
+    check_refused(&wire, parameters, "from Orders where Freight = 1", "InvalidOperationException", message);
+    check_refused(
+        &wire,
+        parameters,
+        "from Oders where Freight = 1",
+        "InvalidOperationException",
+        "Creation of Auto Indexes",
+    );
+    assert_eq!(index_names(&wire), r#""Results":[]}"#);
     // What needs no index, or has one.
     check(&wire, parameters, "from Orders", "collection/Orders", 1);
     check(&wire, parameters, "from Orders where id() = 'orders/1'", "collection/Orders", 1);
     check(&wire, "", "from Orders where Freight = 1", "Auto/Orders/ByFreight", 1);
     check(&wire, parameters, "from Orders where Freight = 1", "Auto/Orders/ByFreight", 1);
-    check_refused(&wire, parameters, "from Orders where Freight = 1 order by Company", "No automatic index covers");
+    check_refused(
+        &wire,
+        parameters,
+        "from Orders where Freight = 1 order by Company",
+        "InvalidOperationException",
+        "Creation of",
+    );
     let address = "GET /databases/db/queries?query=from+Orders+where+Company='c'&disableAutoIndexCreation=true";
     assert_eq!(wire.call(&address.replace('\'', "%27"), "").status, 400);
     let delete = wire
@@ -65,7 +79,7 @@ fn a_query_may_refuse_to_create_an_index() {
     );
     assert_eq!(stream.status, 400, "{}", stream.text());
     assert_eq!(wire.call("POST /databases/db/queries?disableAutoIndexCreation=x", &query("from Orders")).status, 400);
-    assert_eq!(index_names(&wire), r#"{"Results":["Auto/Orders/ByFreight"]}"#);
+    assert_eq!(index_names(&wire), r#""Results":["Auto/Orders/ByFreight"]}"#);
 }
 
 #[test]
@@ -74,11 +88,21 @@ fn a_database_may_refuse_automatic_indexes() {
     check(&wire, "", "from Orders where Freight = 1", "Auto/Orders/ByFreight", 1);
     set(&wire, &format!(r#"{{"{DISABLE}":"true"}}"#));
     let message = format!(
+<<<<<<< ours
         "The query needs an automatic index, and {DISABLE} is true. Set it to false, or define an index of Orders"
     );
     check_refused(&wire, "", "from Orders where Company = 'c'", &message);
     check_refused(&wire, "", "from Orders where Freight = 1", &message);
     check_refused(&wire, "", "from Orders group by Company select count()", &message);
+=======
+        "Dynamic queries are not supported by this database because the configuration '{DISABLE}' is set to true and the query \
+         optimizer needs an index for this query. Set {DISABLE} to false, or define an index of Orders"
+    );
+    check_refused(&wire, "", "from Orders where Company = 'c'", "NotSupportedException", &message);
+    check_refused(&wire, "", "from Orders where Freight = 1", "NotSupportedException", &message);
+    check_refused(&wire, "", "from Orders group by Company select count()", "NotSupportedException", &message);
+    check(&wire, "", "from index 'Auto/Orders/ByFreight' where Freight = 1", "Auto/Orders/ByFreight", 1);
+>>>>>>> theirs
     check(&wire, "", "from Orders", "collection/Orders", 1);
     let index = r#"{"Indexes":[{"Name":"I","Maps":["from o in docs.Orders select new { o.Company }"]}]}"#;
     assert_eq!(wire.call("PUT /databases/db/admin/indexes", index).status, 201);
@@ -93,7 +117,13 @@ fn the_setting_of_a_database_is_over_that_of_the_server() {
     let wire = Wire::start_with(|options| options.limits.queries.refuses_automatic = true);
     wire.create("db");
     wire.put("orders/1", r#"{"Freight":1,"@metadata":{"@collection":"Orders"}}"#);
-    check_refused(&wire, "", "from Orders where Freight = 1", "The query needs an automatic index");
+    check_refused(
+        &wire,
+        "",
+        "from Orders where Freight = 1",
+        "NotSupportedException",
+        "Dynamic queries are not supported",
+    );
     set(&wire, &format!(r#"{{"{DISABLE}":"false"}}"#));
     check(&wire, "", "from Orders where Freight = 1", "Auto/Orders/ByFreight", 1);
     let malformed = wire.call("PUT /databases/db/admin/configuration/settings", &format!(r#"{{"{DISABLE}":"x"}}"#));
@@ -109,7 +139,7 @@ fn automatic_indexes_are_never_widened_where_that_is_set() {
     check(&wire, "", "from Orders order by Place", "Auto/Orders/ByPlace", 1);
     assert_eq!(
         index_names(&wire),
-        r#"{"Results":["Auto/Orders/ByCompany","Auto/Orders/ByFreight","Auto/Orders/ByPlace"]}"#
+        r#""Results":["Auto/Orders/ByCompany","Auto/Orders/ByFreight","Auto/Orders/ByPlace"]}"#
     );
     let explained = wire.call("POST /databases/db/queries?debug=explain", &query("from Orders order by Next")).text();
     assert!(explained.starts_with(r#"{"IndexName":"Auto/Orders/ByNext""#), "{explained}");

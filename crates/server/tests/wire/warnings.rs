@@ -35,8 +35,10 @@ fn check(wire: &Wire, query: &str, expected: &[&str]) {
     assert_eq!(warnings(wire, query), expected, "{query}");
 }
 
+/// `"Results":[names]}`
 fn index_names(wire: &Wire) -> String {
-    wire.call("GET /databases/db/indexes?namesOnly=true", "").text()
+    let text = wire.call("GET /databases/db/indexes?namesOnly=true", "").text();
+    text[text.find("\"Results\"").unwrap()..].to_owned()
 }
 
 #[test]
@@ -96,7 +98,7 @@ fn fields_that_are_there_are_not_warned_of() {
     check(&wire, "from @all_docs", &[]);
     check(&wire, "from @empty", &[]);
     check(&wire, "from Orders group by ShipTo.Country select count(), key()", &[]);
-    check(&wire, "from Orders group by Note select count() as N, key() order by count()", &[]);
+    check(&wire, "from Orders group by Note order by count() select count() as N, key()", &[]);
     check(&wire, "from Orders group by array(Tags) select count()", &[]);
 }
 
@@ -159,7 +161,7 @@ fn a_collection_that_never_had_a_document_is_warned_of_and_gets_no_index() {
     }
     check(&wire, "from Oders group by Freight select count()", &[oders]);
     check(&wire, "from Invoices", &["There is no collection `Invoices`."]);
-    assert_eq!(index_names(&wire), r#"{"Results":[]}"#);
+    assert_eq!(index_names(&wire), r#""Results":[]}"#);
 }
 
 /// As if the index were there.
@@ -171,20 +173,18 @@ fn the_answer_for_such_a_collection_is_that_of_an_empty_index() {
     let text = answer.masked();
     assert!(text.contains(r#""TotalResults":0"#) && text.contains(r#""Results":[],"Includes":{}"#), "{text}");
     assert!(text.contains(r#""IndexName":"Auto/Oders/ByFreight""#) && text.contains(r#""IsStale":false"#), "{text}");
-    let facets = ask("from Oders select facet(Freight < 10, Freight >= 10)").text();
-    assert!(facets.contains(r#""Count":0,"Range":"Freight < 10""#), "{facets}");
     let suggestions = ask("from Oders select suggest(Name, 'x')").text();
     assert!(suggestions.contains(r#""Suggestions":[]"#), "{suggestions}");
     let deleted = wire.call("DELETE /databases/db/queries", r#"{"Query":"from Oders where Freight > 100"}"#);
     assert_eq!(deleted.status, 200, "{}", deleted.text());
     let stream = wire.call("POST /databases/db/streams/queries", r#"{"Query":"from Oders where Freight > 1"}"#).text();
     assert!(stream.contains(r#""Results":[]"#), "{stream}");
-    assert_eq!(index_names(&wire), r#"{"Results":[]}"#);
+    assert_eq!(index_names(&wire), r#""Results":[]}"#);
     // The first document brings the index.
     wire.put("oders/1", r#"{"Freight":101,"@metadata":{"@collection":"Oders"}}"#);
     let answer = ask("from Oders where Freight > 100").text();
     assert!(answer.contains(r#""TotalResults":1"#) && !answer.contains("Warnings"), "{answer}");
-    assert_eq!(index_names(&wire), r#"{"Results":["Auto/Oders/ByFreight"]}"#);
+    assert_eq!(index_names(&wire), r#""Results":["Auto/Oders/ByFreight"]}"#);
     // A collection that had a document is known.
     assert_eq!(wire.call("DELETE /databases/db/docs?id=oders/1", "").status, 204);
     check(&wire, "from Oders", &[]);

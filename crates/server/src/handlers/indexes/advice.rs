@@ -36,8 +36,8 @@ fn write(advice: &Advice, database: &str, json: &mut Writer<'_>) {
                 json.name("Fields").array(|json| fields.iter().for_each(|field| _ = json.string(field)));
                 json.name("Replaced").array(|json| replaced.iter().for_each(|name| _ = json.string(name)));
             }),
-            _ => _ = json.name("Merge").null(),
-        }
+            _ => json.name("Merge").null(),
+        };
         let of_index = |method: &'static str, path: &str| {
             Some((method, format!("/databases/{}/{path}?name={}", escaped(database), escaped(index)), None))
         };
@@ -51,15 +51,15 @@ fn write(advice: &Advice, database: &str, json: &mut Writer<'_>) {
             }
         };
         match request {
-            None => _ = json.name("Request").null(),
+            None => json.name("Request").null(),
             Some((method, path, query)) => json.name("Request").object(|json| {
                 json.name("Method").string(method).name("Path").string(&path);
                 match query {
-                    None => _ = json.name("Body").null(),
+                    None => json.name("Body").null(),
                     Some(query) => json.name("Body").object(|json| _ = json.name("Query").string(query)),
-                }
+                };
             }),
-        }
+        };
     });
 }
 
