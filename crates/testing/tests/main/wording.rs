@@ -81,5 +81,5 @@ fn phrases_are_found_in_comments_alone() {
     assert!(has_avoided("    /// So many bytes."));
     assert!(has_avoided("f(); // nobody waits"));
     assert!(!has_avoided("let text = \"nobody\";"));
-    assert!(!has_avoided("// as many, somebody's_name aside".replace("somebody's", "some").as_str()));
+    assert!(!has_avoided("// nobody_waits is a name"));
 }
