@@ -190,7 +190,8 @@ impl BulkInsert {
         !self.batch.is_empty()
     }
 
-    /// Sends the open batch on its way: nothing more has arrived for a while, and what a slow client sent is to be stored.
+    /// Submits the commands that were added and not yet submitted, although their batch is not full. Waits while
+    /// `BULK_BATCHES_IN_FLIGHT_MAX` batches are in flight, and not for this one: an error of it is returned by a later call.
     ///
     /// # Errors
     ///

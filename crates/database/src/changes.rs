@@ -75,7 +75,7 @@ impl Listeners {
         self.all.load_full().iter().for_each(|listener| listener.index_changed(change, name));
     }
 
-    pub fn tell(&self, last_etag: Etag) {
+    pub fn notify_committed(&self, last_etag: Etag) {
         self.all.load_full().iter().for_each(|listener| listener.committed(Committed { last_etag }));
     }
 }
@@ -107,7 +107,7 @@ mod tests {
         listeners.add(once);
         let (sender, told) = mpsc::channel();
         std::thread::spawn(move || {
-            listeners.tell(1);
+            listeners.notify_committed(1);
             sender.send(listeners.is_empty()).unwrap();
         });
         assert_eq!(told.recv_timeout(Duration::from_secs(20)), Ok(true));

@@ -87,7 +87,7 @@ impl Database {
         drop(place);
         let applied = applied.map_err(Error::from).inspect_err(|error| self.note_if_failed(error))?;
         if let Some(last_etag) = applied.last_etag {
-            self.tell(last_etag);
+            self.notify_committed(last_etag);
         }
         Ok(applied.answer)
     }
@@ -172,7 +172,7 @@ impl<D: FnOnce(Result<Answer>) + Send> Job for Proposal<D> {
             self.database.note_if_failed(error);
         }
         if let (Ok(_), Some(last_etag)) = (&answer, self.last_etag) {
-            self.database.tell(last_etag);
+            self.database.notify_committed(last_etag);
         }
         if let Some(done) = self.done.take() {
             done(answer);

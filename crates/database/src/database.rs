@@ -298,9 +298,9 @@ impl Database {
         self.indexes.go_on();
     }
 
-    /// Tells those who pull changes that there are some.
-    pub(crate) fn tell(&self, last_etag: Etag) {
-        self.listeners.tell(last_etag);
+    /// Notifies the consumers of changes, indexes among them, of a commit.
+    pub(crate) fn notify_committed(&self, last_etag: Etag) {
+        self.listeners.notify_committed(last_etag);
         self.indexes.committed(last_etag);
     }
 

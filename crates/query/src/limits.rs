@@ -18,8 +18,8 @@ pub(crate) const FOUND_CHARACTERS_MAX: usize = 64;
 /// Bytes of a regular expression in a script. Where one may begin, its end is looked for no further than this.
 pub(crate) const REGULAR_EXPRESSION_SIZE_MAX: usize = 16 * 1024;
 
-/// Bytes of a term that are kept as they are. A longer one is cut to at most so many and completed by its hash, so that it
-/// still is told apart from others, sorts by its beginning, and fits into a key. A document's id, the longest thing that is
+/// Bytes of a term that are kept as they are. A longer one is cut to at most this size and completed by its hash, so that it
+/// still differs from others, sorts by its beginning, and fits into a key. A document's id, the longest thing that is
 /// commonly searched for as a whole, is never cut.
 pub const TERM_SIZE_MAX: usize = 512;
 

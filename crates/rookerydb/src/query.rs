@@ -190,8 +190,8 @@ impl<'d> Query<'d> {
         self.take(1).run()?.get(0).map(|row| row.to()).transpose()
     }
 
-    /// Runs the query and calls `work` with each result, without keeping them in memory. An error of `work` ends the query. The time limit
-    /// counts until the last result.
+    /// Runs the query and calls `work` with each result, without keeping them in memory. Returns the number of results. An error of `work`
+    /// ends the query and is returned. The time limit counts until the last result.
     ///
     /// ```
     /// # fn main() -> rookerydb::Result<()> {
@@ -209,7 +209,7 @@ impl<'d> Query<'d> {
     ///
     /// # Errors
     ///
-    /// As [`Self::run`]; those of `work`.
+    /// As [`Self::run`]; those of `work`; [`Error::NotSupported`]: the query has `include`.
     pub fn for_each(self, mut work: impl FnMut(Row<'_>) -> Result<()>) -> Result<u64> {
         let planned = self.planned_rows()?;
         if planned.plan.has_includes() {
@@ -252,18 +252,22 @@ impl<'d> Query<'d> {
         })
     }
 
-    /// Changes each document that the query finds with the script of its clause `update`, and returns when all are durable. The index must
-    /// have everything that was written before.
+    /// Runs the script of the clause `update` on each document that the query finds, and returns when all changes are durable. The call
+    /// waits until the index has everything that was written before it ([`Self::wait_for_indexing`] sets how long, `INDEX_WAIT` unless given).
+    ///
+    /// Returns the number of documents that the query found. It includes those that the script left unchanged, and those that another
+    /// write deleted before the script came to them.
     ///
     /// # Errors
     ///
-    /// As [`Self::run`]; [`Error::Invalid`]: there is no `update`, or the script fails; [`Error::Stale`]. Documents that were changed
-    /// before an error stay so.
+    /// As [`Self::run`]; [`Error::Invalid`]: there is no `update`, or the script fails; [`Error::Stale`]: the index is not complete in time.
+    /// Documents that were changed before an error stay changed.
     pub fn patch(self) -> Result<u64> {
         self.change(ByQuery::Patch)
     }
 
-    /// Deletes each document that the query finds, unless it is written meanwhile.
+    /// Deletes each document that the query finds, unless another write changes it after this call began. Waits for the index as
+    /// [`Self::patch`] does. Returns the number of documents that were deleted.
     ///
     /// ```
     /// # fn main() -> rookerydb::Result<()> {
@@ -276,7 +280,7 @@ impl<'d> Query<'d> {
     ///
     /// # Errors
     ///
-    /// As [`Self::run`]; [`Error::Stale`]. Documents that were deleted before an error stay so.
+    /// As [`Self::run`]; [`Error::Stale`]: the index is not complete in time. Documents that were deleted before an error stay deleted.
     pub fn delete(self) -> Result<u64> {
         self.change(ByQuery::Delete)
     }

@@ -227,41 +227,65 @@ impl DefinitionChange {
 const OTHER_FORM: Error = Error::Bug { rule: "a write is answered in the form that belongs to it" };
 
 impl Answer {
-    /// Of a batch.
+    /// The outcome of a batch.
     ///
     /// # Errors
     ///
-    /// The write was of another kind, as for all of these.
+    /// [`Error::Bug`]: the answer is to a write of another kind.
     pub fn outcome(self) -> Result<Outcome> {
         if let Answer::Outcome(outcome) = self { Ok(outcome) } else { Err(OTHER_FORM) }
     }
 
-    /// Of hi-lo.
+    /// The range of ids that a hi-lo request got.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::outcome`].
     pub fn range(self) -> Result<HiLoRange> {
         if let Answer::Range(range) = self { Ok(range) } else { Err(OTHER_FORM) }
     }
 
-    /// Of an identity.
+    /// The number of an identity.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::outcome`].
     pub fn number(self) -> Result<i64> {
         if let Answer::Number(number) = self { Ok(number) } else { Err(OTHER_FORM) }
     }
 
-    /// Of a new id.
+    /// The new id.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::outcome`].
     pub fn id(self) -> Result<String> {
         if let Answer::Id(id) = self { Ok(id) } else { Err(OTHER_FORM) }
     }
 
-    /// How many were deleted or removed.
+    /// The number of documents that were deleted, or of tombstones that were removed.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::outcome`].
     pub fn count(self) -> Result<u64> {
         if let Answer::Count(count) = self { Ok(count) } else { Err(OTHER_FORM) }
     }
 
-    /// Of each document, whether it was deleted.
+    /// For each document, in the order of the write, whether it was deleted.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::outcome`].
     pub fn deleted(self) -> Result<Vec<bool>> {
         if let Answer::Deleted(deleted) = self { Ok(deleted) } else { Err(OTHER_FORM) }
     }
 
-    /// What became of each output.
+    /// The outcome for the documents of each result of an index, in the order of the write.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::outcome`].
     pub fn fates(self) -> Result<Vec<OutputFate>> {
         if let Answer::Fates(fates) = self { Ok(fates) } else { Err(OTHER_FORM) }
     }

@@ -160,7 +160,7 @@ impl AutomaticIndex {
         found.is_some_and(|field| field.needs.cover(needed.needs))
     }
 
-    /// A name of over so many bytes under which something of it is kept.
+    /// A name that is stored for the index and longer than `size_max` bytes.
     pub fn name_over(&self, size_max: usize) -> Option<String> {
         // They are little longer than paths, so that mostly none has to be made.
         if self.fields.iter().all(|field| field.name.path.len() <= size_max / 2) {

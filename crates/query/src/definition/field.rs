@@ -39,20 +39,20 @@ pub struct FieldUse {
 pub struct Field {
     /// Its name.
     pub name: FieldName,
-    /// What is kept of it besides the lower-cased texts.
+    /// What is stored in addition to the lower-cased texts.
     pub needs: FieldNeeds,
 }
 
-/// What is kept of a field besides its lower-cased texts.
+/// What is stored of a field in addition to its lower-cased texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct FieldNeeds {
     /// Texts as they are, for `exact(..)`.
     pub is_exact: bool,
     /// Words, for `search(..)`.
     pub is_searched: bool,
-    /// Nothing more, but `suggest(..)` is asked for.
+    /// Nothing more; the query uses `suggest(..)`.
     pub is_suggested: bool,
-    /// Nothing more than words, but `highlight(..)` is asked for.
+    /// Nothing more than words; the query uses `highlight(..)`.
     pub is_highlighted: bool,
     /// Places or shapes, and no texts: the name says what of documents they are made of.
     pub is_spatial: bool,

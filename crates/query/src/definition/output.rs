@@ -1,4 +1,4 @@
-//! Results of groups as documents: into which collection, and under which names besides.
+//! Results of groups as documents: the collection of the documents, and the documents that list their ids.
 //!
 //! `OutputReduceToCollection` names the collection. `PatternForOutputReduceToCollectionReferences` (`sales/{Company}/{Date:yyyy-MM}`)
 //! gives documents that name the results, under ids that people can guess; `PatternReferencesCollectionName` is their collection.
@@ -22,7 +22,7 @@ const REFERENCES_OF: &str = "/References";
 pub struct Output {
     /// The collection of the documents.
     pub collection: String,
-    /// How they are named besides.
+    /// The documents that list the ids of these; `None`: there are none.
     pub references: Option<References>,
 }
 

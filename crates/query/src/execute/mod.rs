@@ -87,7 +87,7 @@ pub fn find<E: From<Error>>(
     page_of(index, fields, query, &condition, page, &condition::NoProfiler, check_cancel)
 }
 
-/// What has weights of its own comes in their order, unless another one is asked for.
+/// A condition with scores returns its matches by score, unless the query has an `order by`.
 fn order_of<'q>(fields: &dyn Fields, query: &'q IndexQuery) -> &'q [SortKey] {
     const BY_SCORE: &[SortKey] = &[SortKey { by: SortBy::Score, is_descending: false, absent_last: None }];
     match query.order.is_empty() && fields.boosts() && !matches!(query.condition, Condition::All) {

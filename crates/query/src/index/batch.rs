@@ -147,7 +147,7 @@ impl Batch {
         self.resumes.insert(source.to_owned(), at);
     }
 
-    /// Notes what the index is to know of itself besides; the last call counts.
+    /// Sets the notes that the index stores about itself; the last call counts.
     pub fn set_notes(&mut self, notes: Notes) {
         self.notes = Some(notes);
     }

@@ -116,7 +116,7 @@ impl Column {
         Self::size_for((own * CHUNK) as u64)
     }
 
-    /// Bytes of a column of so many entries.
+    /// Bytes of a column of `entries` entries.
     pub fn size_for(entries: u64) -> usize {
         entries.next_multiple_of(CHUNK as u64) as usize * size_of::<Rank>()
     }

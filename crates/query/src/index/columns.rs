@@ -64,7 +64,7 @@ struct ColumnsState {
 pub(crate) enum Made {
     /// A column.
     Column(Column),
-    /// One that tells too few values apart, of an index of so many entries.
+    /// A column that distinguishes too few values, with the number of entries that the index had.
     Unsuited {
         /// How many.
         entries: u64,
@@ -89,7 +89,7 @@ enum Slot {
         states: VecDeque<(TransactionId, Column)>,
         used: u64,
     },
-    /// There is none, because it told too few values apart when the index had so many entries.
+    /// There is none: it distinguished too few values when the index had this number of entries.
     Unsuited {
         entries: u64,
     },

@@ -87,7 +87,7 @@ impl Entry {
         self.vectors.clear();
     }
 
-    /// Keeps values besides the terms: the text of a JSON object.
+    /// Stores values in addition to the terms: the text of a JSON object.
     ///
     /// # Errors
     ///

@@ -25,7 +25,7 @@ pub trait EntryIds {
     /// As [`Self::next`].
     fn seek(&mut self, at_least: EntryId) -> Result<Option<EntryId>>;
 
-    /// No more than so many are left, as far as can be told without looking at them.
+    /// An upper bound of the number of ids that are left, without reading them.
     fn count_max(&self) -> u64;
 
     /// Adds all that are left to a set.

@@ -271,7 +271,7 @@ impl<S: BorrowedSet> SetEntries<S> {
                 (self.chunk, self.word) = (self.chunk + 1, 0);
             }
             if self.chunk >= set.chunks.len() {
-                // Stay there, however often the next is asked for.
+                // Further calls of `next` stay there.
                 self.chunk = set.chunks.len();
                 return None;
             }

@@ -91,7 +91,7 @@ pub enum Error {
     /// Something is no shape, or not within the bounds of its field. Ask for another one; the document cannot be indexed so.
     #[error(transparent)]
     Shape(#[from] crate::spatial::ShapeError),
-    /// So many documents cannot be indexed that the definition is at fault. Put another one.
+    /// Indexing failed for the share of documents at which the definition is taken for wrong. Put another definition.
     #[error("{failed} of {attempted} documents could not be indexed, more than one in seven")]
     TooManyFailures {
         /// Documents that could not.

@@ -84,7 +84,7 @@ impl<'r, R: Reader> Graph<'r, R> {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`]; those of the storage; those of `check_cancel`, which is asked now and then. As for all that follows.
+    /// [`Error::Corrupt`]; those of the storage; those of `check_cancel`, which is called now and then. As for all that follows.
     pub fn nearest<E: From<Error>>(
         &self,
         vector: &[u8],

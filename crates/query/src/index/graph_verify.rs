@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 use storage::Reader;
 
 impl IndexSnapshot<'_> {
-    /// Checks all graphs; `problem` is told of each rule that does not hold.
+    /// Checks all graphs; `problem` is called with each rule that does not hold.
     pub(crate) fn verify_vectors(&self, problem: &mut dyn FnMut(String)) -> Result<()> {
         let Some(vectors) = &self.schema().vectors else { return Ok(()) };
         let (mut nodes, mut lists) = (0, 0);

@@ -273,7 +273,7 @@ impl GroupChanges {
         self.mapped.clear();
     }
 
-    /// A group has given so many numbers now; 0: it is gone.
+    /// Sets the count of numbers that a group has given out; 0: the group is deleted.
     pub fn set_given(&mut self, group: GroupKey, given: u64) {
         self.given.push((group, given));
     }

@@ -37,8 +37,8 @@ pub const BATCH_SIZE_MAX: usize = 1 << 30;
 /// Bytes for which a batch keeps its memory until the next.
 pub(crate) const BATCH_BYTES_KEPT: usize = 64 << 20;
 
-/// Bytes that a vector counts for in a batch beside its own: putting one into its graph takes as long as writing so many of terms. With the
-/// bound on a batch of the indexer these are some two thousand vectors, about a second.
+/// Bytes that a vector counts for in a batch beside its own: inserting a vector into its graph takes as long as writing this many bytes
+/// of terms. With the bound on a batch of the indexer these are some two thousand vectors, about a second.
 pub(crate) const VECTOR_WEIGHT: usize = 8 << 10;
 
 /// Bytes of the nodes of groups for which a batch keeps its memory until the next.
@@ -63,7 +63,7 @@ pub const ERRORS_KEPT_MAX: usize = 500;
 /// Bytes of the message of an error that is kept; it may quote what a document or a script has.
 pub const ERROR_MESSAGE_SIZE_MAX: usize = 4096;
 
-/// States of the index that columns are kept of: a query that began so many batches ago still finds its own.
+/// States of the index that columns are kept of: a query that began this many batches ago still finds the state it began with.
 pub const COLUMN_STATES_KEPT: usize = 4;
 
 /// Entries that may change while a column is made, and in one batch; where more do it is made anew.

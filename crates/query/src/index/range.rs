@@ -147,7 +147,7 @@ impl<'env> IndexSnapshot<'env> {
         Ok(set)
     }
 
-    /// The same, unless that is more than so many terms and pairs of a term and an entry to walk through.
+    /// The same; `None` if the lists of its terms have more than `cost_max` entries together.
     ///
     /// # Errors
     ///

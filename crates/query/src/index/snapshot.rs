@@ -327,7 +327,7 @@ impl<'env> IndexSnapshot<'env> {
     ///
     /// # Errors
     ///
-    /// As [`Self::progress`]; those of `check_cancel`, which is asked now and then.
+    /// As [`Self::progress`]; those of `check_cancel`, which is called now and then.
     pub fn nearest<E: From<super::Error>>(
         &self,
         field: FieldNumber,

@@ -32,9 +32,9 @@ pub struct GroupTree<'s> {
     pub key: Vec<u8>,
     /// Levels of nodes, at least 1.
     pub level_count: u8,
-    /// Nodes; if it is not whole, so many at most.
+    /// The number of nodes; an upper bound unless all were read.
     pub node_count: u64,
-    /// Values that were mapped; if it is not whole, so many at most.
+    /// The number of mapped values; an upper bound unless all nodes were read.
     pub value_count: u64,
     /// Whether all of its nodes were read.
     pub is_whole: bool,
@@ -114,7 +114,7 @@ pub fn group_trees<'s>(
     Ok(GroupTrees { trees, group_count: order.len() })
 }
 
-/// How many nodes a group has on each level, from the leaves to the root, where so many numbers were given.
+/// How many nodes a group has on each level, from the leaves to the root, by the count of numbers that were given out.
 fn nodes_by_level(given: u64, level_count: u8) -> impl Iterator<Item = u64> {
     (1..=u32::from(level_count)).map(move |level| {
         let last = given.saturating_sub(1).checked_shr(NODE_ITEMS_BITS * level);

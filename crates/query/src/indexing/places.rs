@@ -65,7 +65,7 @@ impl PlaceFields {
         number
     }
 
-    /// Adds the places of a document. A field of which something is no place has none, and is told of.
+    /// Adds the places of a document. A field with a value that is no place gets none, and an error is recorded.
     ///
     /// # Errors
     ///

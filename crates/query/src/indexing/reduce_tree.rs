@@ -73,7 +73,7 @@ fn number_in_node(number: u64) -> u8 {
     (number % NODE_ITEMS_MAX) as u8
 }
 
-/// The level of the root where so many numbers were given.
+/// The level of the root, by the count of numbers that were given out.
 pub(super) fn root_level(given: u64) -> u8 {
     let mut level = 0;
     let mut last = given.saturating_sub(1) >> NODE_ITEMS_BITS;

@@ -50,7 +50,7 @@ impl Failure {
     }
 }
 
-/// When a batch is written, and what an index is to keep besides.
+/// When a batch is written, and what an index stores in addition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
     /// Now.

@@ -2,7 +2,7 @@
 //!
 //! * null is a term of its own; `true` and `false` are texts; a text is lower-cased, or as it is where it is exact.
 //! * A text that is a date, in one of the ways to write it, is when that is, and a text that all these ways have in common.
-//! * A text that is a duration is its ticks as a number besides.
+//! * A text that is a duration is also indexed as a number, its ticks.
 //! * A number is its text, without zeros that end a fraction, and the number.
 //! * An object is its JSON.
 

@@ -93,7 +93,7 @@ impl VectorFields {
         Ok(VectorFields { fields, dimensions: Dimensions::default() })
     }
 
-    /// Adds the vectors of a document. A field of which something is no vector has none, and is told of.
+    /// Adds the vectors of a document. A field with a value that is no vector gets none, and an error is recorded.
     ///
     /// # Errors
     ///

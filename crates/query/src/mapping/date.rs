@@ -169,7 +169,7 @@ impl DateTime {
         DateTime::new(self.ticks.checked_add(ticks).ok_or(MapError::Overflow)?, self.kind)
     }
 
-    /// So many months later; a day that the month has not becomes its last.
+    /// Adds months; a day that the month lacks becomes the last of the month.
     pub(crate) fn add_months(self, months: i64) -> Result<DateTime> {
         let Civil { year, month, day } = self.civil();
         let out_of_range = MapError::Range { function: "AddMonths" };

@@ -254,9 +254,9 @@ pub(crate) enum Arrangement {
     Reverse,
     /// By keys, each with whether it falls.
     Order(Vec<(Lambda, bool)>),
-    /// Without so many at the beginning.
+    /// Without the first elements; the expression is their number.
     Skip(Expression),
-    /// No more than so many.
+    /// The first elements; the expression is their maximum number.
     Take(Expression),
     /// Followed by these.
     Concat(Expression),

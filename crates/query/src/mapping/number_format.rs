@@ -70,7 +70,7 @@ fn as_double(value: &Value<'_>) -> Option<Value<'static>> {
     }
 }
 
-/// So many digits behind the point; halves of decimals away from zero.
+/// Formats with `precision` digits after the point; halves of decimals away from zero.
 fn fixed(value: &Value<'_>, precision: usize) -> Option<String> {
     let precision = precision.min(PRECISION_MAX);
     let decimal = match value {

@@ -165,7 +165,7 @@ impl Condition {
             || self.operands().iter().any(Condition::is_boosted)
     }
 
-    /// Whether it says how well something fits, besides whether.
+    /// True if the condition computes a score for each match.
     pub fn is_scoring(&self) -> bool {
         matches!(self, Condition::Boosted(..) | Condition::Words(..) | Condition::Like(_) | Condition::Vector(..))
             || self.operands().iter().any(Condition::is_scoring)

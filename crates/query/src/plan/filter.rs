@@ -1,4 +1,4 @@
-//! The clause `filter`: a condition that is asked of each result as it stands, without an index.
+//! The clause `filter`: a condition that is evaluated on each result, without an index.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `include`: documents that come with results, and what is told about results besides.
+//! `include`: documents that are returned with the results, and information about the results.
 
 use super::{Parameters, Refused};
 use crate::functions::{self, Function};
@@ -10,7 +10,7 @@ pub(crate) struct Includes {
     /// Paths to ids of documents, without the alias.
     pub paths: Vec<String>,
     pub explanations: Option<Explanations>,
-    /// Whether `timings()` is asked for.
+    /// True if the clause has `timings()`.
     pub has_timings: bool,
 }
 

@@ -21,7 +21,7 @@ pub enum LuceneQuery {
     All,
     /// The words of a text; several follow each other.
     Words(usize, String),
-    /// The words of a text, moved by so many places at most.
+    /// The words of a phrase and its slop, the largest distance in positions.
     Phrase(usize, String, u32),
     /// A word that fits to a pattern with `*` and `?`; characters that were escaped stand behind a `\`.
     Wildcard(usize, String),
@@ -42,7 +42,7 @@ pub enum LuceneQuery {
     },
 }
 
-/// A query, and the names of the fields that it has besides the one of the function.
+/// A query, and the names of the fields that it names in addition to the one of the function.
 #[derive(Debug)]
 pub(crate) struct Parsed {
     pub query: LuceneQuery,

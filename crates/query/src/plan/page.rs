@@ -24,7 +24,7 @@ pub struct WrittenPage {
 }
 
 impl WrittenPage {
-    /// How many of so many results it has.
+    /// The number of results on the page, out of `total` results.
     pub fn count_of(self, total: u64) -> u64 {
         total.saturating_sub(self.skip).min(self.take.unwrap_or(u64::MAX))
     }
@@ -46,7 +46,7 @@ impl Page {
         Page { skip: self.skip.max(skip), take: [self.take, take].into_iter().flatten().min(), ..self }
     }
 
-    /// Where it begins and ends among so many results.
+    /// The positions of its first result and behind its last, out of `count` results.
     pub(crate) fn places(self, count: u64) -> (usize, usize) {
         let place = |place: u64| usize::try_from(place.min(count)).unwrap_or(usize::MAX);
         (place(self.skip), place(self.end()))

@@ -123,7 +123,7 @@ impl ScriptClause {
         }))
     }
 
-    /// A call of a declared function in `filter`, whose result is asked.
+    /// A call of a declared function in `filter`, whose result is the condition.
     ///
     /// * `values`: the query's parameters.
     ///

@@ -100,7 +100,7 @@ pub enum ShapePart {
     Polygon(Vec<Vec<Position>>),
 }
 
-/// Parts as somebody wrote them; none is an empty shape.
+/// Parts as the input has them; none is an empty shape.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Geometry {
     /// The parts.

@@ -1,4 +1,4 @@
-//! Well-known text: `POLYGON((0 40, 20 40, 20 55, 0 55, 0 40))`, and what the reference takes besides: `CIRCLE(x y d=radius)`,
+//! Well-known text: `POLYGON((0 40, 20 40, 20 55, 0 55, 0 40))`, and an extension of the reference: `CIRCLE(x y d=radius)`,
 //! `ENVELOPE(min x, max x, max y, min y)`, and a bare `x y`, `y, x` or
 //! `min x, min y, max x, max y` with spaces between.
 //!

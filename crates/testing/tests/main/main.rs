@@ -6,4 +6,5 @@ mod face;
 mod references;
 mod scripts;
 mod tidy;
+mod wording;
 mod workspaces;

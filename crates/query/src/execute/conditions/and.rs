@@ -42,7 +42,7 @@ impl<'c> Behavior<'c> for And<'c> {
                 Condition::Not(condition) if condition.is_range() => ranges += 1,
                 Condition::Not(condition) => is_walking |= condition.walks(),
                 condition if condition.is_range() => ranges += 1,
-                // It is walked through whole, whatever the others find; `u64::MAX` if nobody knows how much that is.
+                // It is walked through whole, whatever the others find; `u64::MAX` if the count is unknown.
                 condition if condition.walks() => walked = walked.saturating_add(*count),
                 _ => {}
             }

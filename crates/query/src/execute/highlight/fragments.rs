@@ -57,7 +57,7 @@ pub(super) fn cut(text: &str, places: &[HighlightMatch], length: usize, count_ma
     fragments
 }
 
-/// So many characters before the end of a range, or its start.
+/// The position `count` characters before the end of a range, or its start.
 fn back(text: &str, range: Range<usize>, count: usize) -> usize {
     let (start, end) = (range.start, range.end);
     // The end itself, the character before it, and so on.
@@ -65,7 +65,7 @@ fn back(text: &str, range: Range<usize>, count: usize) -> usize {
     std::iter::once(end).chain(places).nth(count).unwrap_or(start)
 }
 
-/// So many characters behind a place, or the end of the text.
+/// The position `count` characters after a place, or the end of the text.
 fn ahead(text: &str, at: usize, count: usize) -> usize {
     text[at..].char_indices().nth(count).map_or(text.len(), |(more, _)| at + more)
 }

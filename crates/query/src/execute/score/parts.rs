@@ -149,7 +149,7 @@ mod tests {
     use std::rc::Rc;
     use storage::Options;
 
-    /// A list that counts how often it is asked.
+    /// A list that counts the calls of it.
     struct CountingList {
         ids: std::vec::IntoIter<u64>,
         asked: Rc<Cell<usize>>,

@@ -143,7 +143,7 @@ fn range(function: Function, text: &str, arguments: &[Value<'_>]) -> Result<(usi
     Ok((start, count))
 }
 
-/// So many characters from a position on.
+/// A number of characters from a position on.
 fn part(text: &str, start: usize, count: usize) -> &str {
     let mut places = text.char_indices().map(|(at, _)| at).chain([text.len()]);
     let from = places.nth(start).unwrap_or(text.len());

@@ -67,7 +67,7 @@ fn of_date(function: Function, date: DateTime, by: &Value<'_>) -> Result<Option<
     .map(Some)
 }
 
-/// So many of the function's unit in ticks.
+/// A number of the function's units, in ticks.
 fn ticks(function: Function, value: &Value<'_>) -> Result<i64> {
     let unit = match function {
         Function::AddMilliseconds | Function::SpanFromMilliseconds => TICKS_PER_MILLISECOND,

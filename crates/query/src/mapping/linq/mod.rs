@@ -49,7 +49,7 @@ pub(crate) struct CompiledMap {
     pub makes: Makes,
 }
 
-/// What a map makes besides plain values.
+/// What a map makes in addition to plain values.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Makes {
     /// `CreateField`

@@ -5,7 +5,7 @@
 
 /// What the scanner is in.
 enum Inside {
-    /// Code, with so many braces open; within a hole of a text the first one that is not closes it.
+    /// Code, with the number of open braces; within a hole of a text the first one that is not closes it.
     Code(usize),
     /// An interpolated text; whether it is a verbatim one.
     Text(bool),
