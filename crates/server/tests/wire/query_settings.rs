@@ -88,13 +88,6 @@ fn a_database_may_refuse_automatic_indexes() {
     check(&wire, "", "from Orders where Freight = 1", "Auto/Orders/ByFreight", 1);
     set(&wire, &format!(r#"{{"{DISABLE}":"true"}}"#));
     let message = format!(
-<<<<<<< ours
-        "The query needs an automatic index, and {DISABLE} is true. Set it to false, or define an index of Orders"
-    );
-    check_refused(&wire, "", "from Orders where Company = 'c'", &message);
-    check_refused(&wire, "", "from Orders where Freight = 1", &message);
-    check_refused(&wire, "", "from Orders group by Company select count()", &message);
-=======
         "Dynamic queries are not supported by this database because the configuration '{DISABLE}' is set to true and the query \
          optimizer needs an index for this query. Set {DISABLE} to false, or define an index of Orders"
     );
@@ -102,7 +95,6 @@ fn a_database_may_refuse_automatic_indexes() {
     check_refused(&wire, "", "from Orders where Freight = 1", "NotSupportedException", &message);
     check_refused(&wire, "", "from Orders group by Company select count()", "NotSupportedException", &message);
     check(&wire, "", "from index 'Auto/Orders/ByFreight' where Freight = 1", "Auto/Orders/ByFreight", 1);
->>>>>>> theirs
     check(&wire, "", "from Orders", "collection/Orders", 1);
     let index = r#"{"Indexes":[{"Name":"I","Maps":["from o in docs.Orders select new { o.Company }"]}]}"#;
     assert_eq!(wire.call("PUT /databases/db/admin/indexes", index).status, 201);
