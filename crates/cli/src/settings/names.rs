@@ -138,7 +138,7 @@ pub(super) const OWN_FLAGS: [(&str, &str); 5] = [
     ("log-format", "Log.Format"),
 ];
 
-const NAMES: [(&str, Name); 15] = [
+const NAMES: [(&str, Name); 16] = [
     ("ServerUrl", Name::ServerUrl),
     ("PublicServerUrl", Name::PublicServerUrl),
     ("DataDir", Name::DataDir),
