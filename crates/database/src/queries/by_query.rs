@@ -376,17 +376,14 @@ mod tests {
         (1..=3).for_each(|number| batch.put(&format!("a/{number}"), b"{}", Expected::Any).unwrap());
         database.execute(batch).unwrap();
         let query = ByQuery::Delete.check(Query::parse("from @all_docs", None).unwrap()).unwrap();
-        let began_at = database.read().last_etag().unwrap();
+        let prepared =
+            PreparedChange::new(database.clone(), ByQuery::Delete, query, ByQueryOptions::default(), Ok(None)).unwrap();
+        let change = prepared.begin().unwrap();
         let mut batch = Batch::new();
         batch.put("b", b"{}", Expected::Any).unwrap();
         let lead = database.submit(batch, drop).expect("no thread leads");
         std::thread::scope(|scope| {
-            let deleting = scope.spawn(|| {
-                let operation = database.operations().start(database.operations().next_id(), "x").unwrap();
-                let (change, options) = (ByQuery::Delete, ByQueryOptions::default());
-                let operation = &operation;
-                QueryChange { database: &database, change, query: &query, options, began_at, operation }.run(None)
-            });
+            let deleting = scope.spawn(|| change.run());
             // It waits, or fails.
             while !deleting.is_finished() && !database.queue.has_waiting() {
                 std::thread::yield_now();
