@@ -87,7 +87,7 @@ fn a_failed_index_is_proposed_for_a_reset() {
     assert_eq!(wire.call("POST /databases/db/bulk_docs", &body).status, 201);
     // It fails, and so does the query.
     let failed = wire.call("POST /databases/db/queries", r#"{"Query":"from index 'F'","WaitForNonStaleResults":true}"#);
-    assert_eq!(failed.status, 500, "{}", failed.text());
+    assert_eq!(failed.status, 400, "{}", failed.text());
     let found = advice(&wire, "");
     assert!(
         found.starts_with(r#"{"Results":[{"Index":"F","Problem":"Failed","Message":"The index has failed,"#),
