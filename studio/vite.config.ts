@@ -5,7 +5,7 @@ import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import react from "@vitejs/plugin-react";
 import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
-import { book } from "./build/book";
+import { book } from "./build/book.ts";
 
 /** Below this many bytes a file fits in one packet anyway. */
 const WORTHWHILE_SIZE = 1100;
@@ -33,25 +33,8 @@ function packed(): Plugin {
   };
 }
 
-/** Puts styles behind the body: above it they would keep the browser from drawing what it already has. Scripts wait for them all the same. */
-function stylesLast(): Plugin {
-  return {
-    name: "styles-last",
-    apply: "build",
-    enforce: "post",
-    transformIndexHtml: {
-      order: "post",
-      handler(html) {
-        const links = html.match(/^\s*<link rel="stylesheet"[^>]*>\n/gm) ?? [];
-        const without = links.reduce((rest, link) => rest.replace(link, ""), html);
-        return without.replace("  </body>", `${links.join("")}  </body>`);
-      },
-    },
-  };
-}
-
 export default defineConfig({
-  plugins: [react(), book(join(import.meta.dirname, "..")), stylesLast(), packed()],
+  plugins: [react(), book(join(import.meta.dirname, "..")), packed()],
   // Relative, so that the studio also works behind a proxy that adds a prefix.
   base: "./",
   build: {

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Plugin } from "vite";
 import type { Block } from "../src/screens/help/tree";
-import { blocksOf, nameOf, partsOf } from "./markdown";
+import { blocksOf, nameOf, partsOf } from "./markdown.ts";
 
 const CONTENTS = "virtual:book";
 /** Stands in a page's JSON for the address of a picture, which only the bundler knows. */

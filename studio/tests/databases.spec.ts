@@ -35,6 +35,7 @@ test("a database is created with sample data, disabled, enabled and deleted", as
   await actions.click();
   await page.getByRole("menuitem", { name: "Disable…" }).click();
   await disabling.getByRole("button", { name: "Disable" }).click();
+  await expect(page.getByRole("dialog")).toHaveCount(0);
   await expect(page.getByText("It answers no requests until it is enabled.")).toBeVisible();
   await studio.isAccessible();
   await page.getByRole("button", { name: "Enable", exact: true }).click();
@@ -196,7 +197,7 @@ test("a file of JSON lines is imported, and a bad line has its number", async ({
   expect(await studio.stored("Imported", "users/3")).toBeDefined();
   await dialog.getByRole("button", { name: "Close" }).last().click();
   // What stands behind a bad line is imported, and all bad lines are told.
-  const more = `[1]\n${line("users/4", "4")}\n{\n${line("users/5", "5")}\n`;
+  const more = `7\n${line("users/4", "4")}\n{\n${line("users/5", "5")}\n`;
   await file.setInputFiles({ name: "more.jsonl", mimeType: "application/json", buffer: Buffer.from(more) });
   await expect(dialog.getByRole("status")).toContainText("2 documents imported.");
   await expect(dialog.getByRole("status")).toContainText("2 documents skipped:");

@@ -232,7 +232,8 @@ test("what is typed while a new document is being saved stays too", async ({ pag
   await expect(text(page)).toContainText('"Most": 2');
   await studio.open("/databases/SlowNew/document?collection=Users");
   await expect(page.getByRole("heading", { name: "New document" })).toBeVisible();
-  await expect(text(page)).not.toContainText("Most");
+  // It has the fields of the one that was saved, not what is in them.
+  await expect(text(page)).toContainText('"Most": 0');
 });
 
 test("a document is shown as it is stored, with all of its metadata", async ({ page, studio }) => {

@@ -11,11 +11,15 @@ export function ColumnsMenu({
   columns,
   setColumns,
   reset,
+  widths,
 }: {
   columns: readonly Column[];
   setColumns: (columns: Column[]) => void;
   reset: () => void;
+  /** As they are drawn: columns grow with what is in view. */
+  widths: { current: ReadonlyMap<string, number> };
 }) {
+  const widthOf = (column: Column) => widths.current.get(column.path) ?? column.width;
   const shown = columns.filter((column) => !column.isHidden);
   const hidden = columns.filter((column) => column.isHidden);
   const toggle = (path: string) =>
@@ -42,14 +46,14 @@ export function ColumnsMenu({
                   <ActionIcon
                     size="sm"
                     aria-label={`Make ${nameOf(column.path)} narrower`}
-                    onClick={() => setColumns(widened(columns, column.path, column.width - STEP))}
+                    onClick={() => setColumns(widened(columns, column.path, widthOf(column) - STEP))}
                   >
                     <Icon name="minus" size={12} />
                   </ActionIcon>
                   <ActionIcon
                     size="sm"
                     aria-label={`Make ${nameOf(column.path)} wider`}
-                    onClick={() => setColumns(widened(columns, column.path, column.width + STEP))}
+                    onClick={() => setColumns(widened(columns, column.path, widthOf(column) + STEP))}
                   >
                     <Icon name="plus" size={12} />
                   </ActionIcon>

@@ -6,7 +6,7 @@ import { useEffect, useId, useRef, useState, type KeyboardEvent, type PointerEve
 import { cell, dateTime, glimpse } from "../format/format";
 import { goThrough } from "../shell/roving";
 import { Icon } from "../theme/icons";
-import { digitsAt, ID, moved, MODIFIED, nameOf, neededWidth, valueAt, widened, type Column } from "./columns";
+import { digitsAt, headWidth, ID, moved, MODIFIED, nameOf, neededWidth, valueAt, widened, type Column } from "./columns";
 import { keepPlace, placeAt } from "./places";
 import { ROW_HEIGHT, scrollTo, seen } from "./rows";
 import styles from "./grid.module.css";
@@ -47,6 +47,8 @@ type Props = {
   linkOf?: (row: Row, text: string) => ReactNode;
   selection?: Selection | undefined;
   sorting?: Sorting | undefined;
+  /** Is given the widths as they are drawn, for the menu of the columns. */
+  widths?: { current: ReadonlyMap<string, number> };
   /** Told of the pixels that there are for columns. */
   onRoom?: (room: number) => void;
   /** Rows of something else begin at the top again. */
@@ -68,6 +70,7 @@ export function Grid({
   linkOf,
   selection,
   sorting,
+  widths: drawn,
   onRoom,
   resetKey,
 }: Props) {
@@ -98,7 +101,7 @@ export function Grid({
     .map((column) => {
       if (column.isSet) return column;
       const { widths } = grown.current;
-      widths.set(column.path, Math.max(widths.get(column.path) ?? 0, neededWidth(column.path, inView)));
+      widths.set(column.path, Math.max(widths.get(column.path) ?? 0, neededWidth(column.path, inView), sorting?.of(column.path) ? headWidth(column.path, true) : 0));
       return { ...column, width: Math.max(column.width, widths.get(column.path)!) };
     });
   const width = shown.reduce((sum, column) => sum + column.width, selection ? CHECK_WIDTH : 0);
@@ -107,6 +110,9 @@ export function Grid({
   useEffect(() => {
     if (height > 0) onSeen?.(view.first, view.end);
   }, [view.first, view.end, height, onSeen]);
+  useEffect(() => {
+    if (drawn) drawn.current = new Map(shown.map((column) => [column.path, column.width]));
+  });
   const room = boxWidth - (selection ? CHECK_WIDTH : 0);
   useEffect(() => {
     if (boxWidth > 0) onRoom?.(room);

@@ -10,6 +10,8 @@ const SHOWN_COUNT = 8;
 /** Paths that are offered. */
 const OFFERED_COUNT_MAX = 120;
 const CHARACTER_WIDTH = 7.5;
+/** Of digits, in fonts that have wide ones: a number is not to be cut. */
+const DIGIT_WIDTH = 8.6;
 const PADDING = 24;
 const WIDTH_MIN = 64;
 const WIDTH_MAX = 320;
@@ -82,9 +84,18 @@ export function pathsOf(rows: readonly Record<string, unknown>[], countMax = OFF
   return [...found].flatMap(([name, below]) => [pathOf(name), ...below]).slice(0, countMax);
 }
 
-/** What a text of this length needs, in pixels. */
-function widthOf(length: number): number {
-  return Math.round(length * CHARACTER_WIDTH + PADDING);
+/** Of the heads, which are bold. */
+const HEAD_CHARACTER_WIDTH = 8.4;
+
+/** What a text needs, in pixels; digits, as of dates, are wide. */
+function widthOf(text: string): number {
+  const each = /^[\d.,:TZ+ -]*$/.test(text) ? DIGIT_WIDTH : CHARACTER_WIDTH;
+  return Math.ceil(text.length * each) + PADDING;
+}
+
+/** What the head of a column needs. * `isSorted`: it has an arrow. */
+export function headWidth(path: string, isSorted: boolean): number {
+  return Math.ceil(nameOf(path).length * HEAD_CHARACTER_WIDTH) + PADDING + (isSorted ? 16 : 0);
 }
 
 /** The width that values in view need: a number that is cut is a wrong number; texts grow up to a bound. */
@@ -93,7 +104,7 @@ export function neededWidth(path: string, rows: readonly Record<string, unknown>
   for (const row of rows) {
     const value = valueAt(row, path);
     if (value === undefined || value === null || isNested(value)) continue;
-    const width = widthOf((digitsAt(row, path) ?? glimpse(value)).length);
+    const width = widthOf(digitsAt(row, path) ?? glimpse(value));
     needed = Math.max(needed, typeof value === "number" ? width : Math.min(WIDTH_MAX, width));
   }
   return needed;
@@ -101,13 +112,12 @@ export function neededWidth(path: string, rows: readonly Record<string, unknown>
 
 /** As wide as what is in it, within bounds. */
 export function widthFor(path: string, rows: readonly Record<string, unknown>[]): number {
-  const lengths = rows.slice(0, 50).map((row) => glimpse(valueAt(row, path)).length);
-  lengths.sort((a, b) => a - b);
+  const widths = rows.slice(0, 50).map((row) => widthOf(glimpse(valueAt(row, path))));
+  widths.sort((a, b) => a - b);
   // Few long texts do not make all of it wide.
-  const usual = lengths[Math.floor(lengths.length * 0.9)] ?? 0;
+  const usual = widths[Math.floor(widths.length * 0.9)] ?? 0;
   if (rows.some((row) => isNested(valueAt(row, path)))) return NESTED_WIDTH;
-  const length = Math.max(usual, nameOf(path).length + 1);
-  return Math.min(WIDTH_MAX, Math.max(WIDTH_MIN, widthOf(length)));
+  return Math.min(WIDTH_MAX, Math.max(WIDTH_MIN, usual, headWidth(path, false)));
 }
 
 /**

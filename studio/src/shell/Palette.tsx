@@ -175,7 +175,7 @@ function useEntries(typed: string): { entries: Entry[]; needsDatabase: boolean }
           go: () => void navigate({ to: screen.to, params: { database }, search: {} }),
         })),
       );
-    } else {
+    } else if (current === undefined) {
       // No database is chosen yet: a screen of each, the first ones first.
       for (const screen of SCREENS) {
         add(
@@ -255,6 +255,6 @@ function useEntries(typed: string): { entries: Entry[]; needsDatabase: boolean }
     // What begins with what was typed is meant more likely than what has it inside.
     const rank = (entry: Entry) => (entry.label.toLowerCase().startsWith(wanted) ? 0 : 1);
     return entries.sort((one, other) => rank(one) - rank(other));
-  }, [typed, database, isThere, databaseNames, found, indexes, ids, idsInside, navigate]);
-  return { entries, needsDatabase: typed !== "" && !isThere && (databaseNames?.length ?? 0) > 0 };
+  }, [typed, current, database, isThere, databaseNames, found, indexes, ids, idsInside, navigate]);
+  return { entries, needsDatabase: typed !== "" && current === undefined && !isThere && (databaseNames?.length ?? 0) > 0 };
 }

@@ -1,7 +1,7 @@
 // The documents of a collection, or all of them, as a grid in which several are chosen.
 import { ActionIcon, Button, Menu, Tooltip } from "@mantine/core";
 import { Link, useLocation, useNavigate } from "@tanstack/react-router";
-import { useCallback, useMemo, useState } from "react";
+import { useCallback, useMemo, useRef, useState } from "react";
 import { idOf, idsOf, latest, quoted, type Document } from "../../api/documents";
 import { ofCollection, removeFound } from "../../api/queries";
 import { count, counted, size } from "../../format/format";
@@ -48,6 +48,7 @@ export function DocumentGrid({ database, collection, rowCount, size: bytes, setR
   const [task, setTask] = useState<Task>();
   const [anchor, setAnchor] = useState(0);
   const [room, setRoom] = useState(0);
+  const widths = useRef<ReadonlyMap<string, number>>(new Map());
   const [kept, setKept] = useRemembered<Column[]>(`columns.${database}/${collection ?? "@all"}`, NO_COLUMNS);
 
   const pages = usePages(["documents", database, collection ?? null], bytes / Math.max(1, rowCount), (start, pageSize, signal) =>
@@ -162,7 +163,7 @@ export function DocumentGrid({ database, collection, rowCount, size: bytes, setR
               <Icon name="refresh" size={14} />
             </ActionIcon>
           </Tooltip>
-          <ColumnsMenu columns={columns} setColumns={setKept} reset={() => setKept(NO_COLUMNS)} />
+          <ColumnsMenu columns={columns} setColumns={setKept} reset={() => setKept(NO_COLUMNS)} widths={widths} />
           {collection !== undefined && (
             <MoreActions>
               <Menu.Item leftSection={<Icon name="query" size={14} />} onClick={() => toQuery(from)}>
@@ -234,6 +235,7 @@ export function DocumentGrid({ database, collection, rowCount, size: bytes, setR
           onSeen={pages.onSeen}
           sorting={sorting}
           onRoom={setRoom}
+          widths={widths}
           resetKey={`${database}/${collection ?? ""}`}
           selection={{
             count: chosen.size,

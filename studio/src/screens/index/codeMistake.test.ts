@@ -4,7 +4,11 @@ vi.stubGlobal("location", new URL("http://localhost/studio/index.html"));
 const { codeMistakeOf } = await import("./codeMistake");
 const { ApiError } = await import("../../api/http");
 
-const definition = { Name: "X", Maps: ["from a in docs.A\r\nselect new { a.( }", "from b in docs.B select b"], Reduce: "from r in" };
+const definition = {
+  Name: "X",
+  Maps: ["from a in docs.A\r\nselect new { a.( }", "from b in docs.B select b"],
+  Reduce: "from r in",
+};
 const refused = (message: string, body = {}) => new ApiError(400, "IndexCompilationException", message, body);
 
 test("the text with a mistake is the one that the server names", () => {

@@ -2,7 +2,7 @@
 import { Button, Menu, SegmentedControl } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useMemo, useState } from "react";
+import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
 import { createPortal } from "react-dom";
 import { collectionsQuery } from "../../api/documents";
 import { fieldsQuery, progress } from "../../api/indexes";
@@ -285,6 +285,7 @@ function Table({ database, submitted, answer, columns: found, setColumns, tools,
   const { inView } = pages;
   const columns = useMemo(() => columnsFor(answer.results, found, hasIds(answer), inView), [answer, found, inView]);
   const toDocument = (id: string) => ({ to: "/databases/$database/document", params: { database }, search: { id } }) as const;
+  const widths = useRef<ReadonlyMap<string, number>>(new Map());
   const sorting = useSorting(database, submitted.text, answer, runInstead);
   if (answer.total === 0 || answer.results.length === 0) {
     return (
@@ -295,7 +296,7 @@ function Table({ database, submitted, answer, columns: found, setColumns, tools,
   }
   return (
     <>
-      {tools && createPortal(<ColumnsMenu columns={columns} setColumns={setColumns} reset={() => setColumns(NO_COLUMNS)} />, tools)}
+      {tools && createPortal(<ColumnsMenu columns={columns} setColumns={setColumns} reset={() => setColumns(NO_COLUMNS)} widths={widths} />, tools)}
       <Grid
         label="Results"
         rowCount={answer.results.length < answer.pageSize ? answer.results.length : answer.total}
@@ -307,6 +308,7 @@ function Table({ database, submitted, answer, columns: found, setColumns, tools,
         onSeen={pages.onSeen}
         sorting={sorting}
         onRoom={setRoom}
+        widths={widths}
         resetKey={`${submitted.run}`}
         onOpen={(row) => {
           const id = valueAt(row, ID);
