@@ -43,7 +43,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 
 pub use import::rows;
-use output::{complain, output};
+use output::{chain, complain, output};
 
 #[derive(Parser)]
 #[command(name = "rookery", version = version::text(), about = "A transactional document database that RavenDB clients can use")]
@@ -130,15 +130,6 @@ pub fn run() -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-/// An error with its causes. Some errors end with the text of their cause; that is not repeated.
-fn chain(error: &anyhow::Error) -> String {
-    error.chain().map(ToString::to_string).fold(String::new(), |text, cause| match () {
-        () if text.is_empty() => cause,
-        () if text.ends_with(&cause) => text,
-        () => format!("{text}: {cause}"),
-    })
 }
 
 /// Prints what is wrong with the arguments, or the help and the version that they ask for.

@@ -28,3 +28,12 @@ fn named(error: io::Error) -> io::Error {
 pub(crate) fn complain(line: impl std::fmt::Display) {
     let _ = writeln!(io::stderr(), "{line}");
 }
+
+/// An error with its causes. Some errors end with the text of their cause; that is not repeated.
+pub(crate) fn chain(error: &anyhow::Error) -> String {
+    error.chain().map(ToString::to_string).fold(String::new(), |text, cause| match () {
+        () if text.is_empty() => cause,
+        () if text.ends_with(&cause) => text,
+        () => format!("{text}: {cause}"),
+    })
+}

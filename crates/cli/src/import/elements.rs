@@ -5,7 +5,8 @@
 use std::io::BufRead;
 use std::ops::RangeInclusive;
 
-use super::rows::ROW_SIZE_MAX;
+/// Longer rows are refused: no document is that large.
+pub(super) const ROW_SIZE_MAX: usize = 64 << 20;
 
 /// A reader of one array.
 #[derive(Debug, Default)]

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use anyhow::Context;
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::INTERRUPTED;
+/// The exit code of a program that SIGINT ended.
+pub(super) const INTERRUPTED: u8 = 130;
 
 /// Whether SIGINT has come.
 pub(super) struct Interrupt(Arc<AtomicBool>);

@@ -25,7 +25,7 @@ use crate::counted::{counted, is_or_are, was_or_were};
 use crate::output::{complain, output};
 use crate::progress;
 use crate::remote::ServerArguments;
-use interrupt::Interrupt;
+use interrupt::{INTERRUPTED, Interrupt};
 use name::PlainName;
 use rows::{Format, Rows, Shape};
 
@@ -34,9 +34,6 @@ const SHOWN_MAX: u64 = 20;
 
 /// Rows between two updates of the progress.
 const ROWS_PER_STEP: u64 = 256;
-
-/// The exit code of a program that SIGINT ended.
-const INTERRUPTED: u8 = 130;
 
 /// The flags.
 #[derive(clap::Args)]

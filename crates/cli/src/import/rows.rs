@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use json::{Kind, Minifier, Raw, Writer};
 
-use super::elements::{Element, Elements};
+use super::elements::{Element, Elements, ROW_SIZE_MAX};
 use crate::similar::similar;
 
 /// What a file holds.
@@ -57,9 +57,6 @@ pub struct Read<'a> {
 
 /// One row: the text of a JSON object.
 pub struct Row<'a>(Raw<'a>);
-
-/// Longer rows are refused: no document is that large.
-pub(super) const ROW_SIZE_MAX: usize = 64 << 20;
 
 /// Rows of more lines are refused: a quote that nobody closed costs no more than these.
 const ROW_LINES_MAX: u64 = 10_000;

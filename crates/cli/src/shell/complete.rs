@@ -1,7 +1,19 @@
 //! What may follow in an entry: commands, databases, collections, fields, and words of RQL.
 
-use super::session::COMMANDS;
 use super::text::{is_in_quotes, word_start};
+
+/// The commands: name, parameter, meaning.
+pub(super) const COMMANDS: [(&str, &str, &str); 9] = [
+    ("\\l", "", "list the databases"),
+    ("\\c", "NAME", "choose a database"),
+    ("\\d", "", "list the collections of the database"),
+    ("\\d", "COLLECTION", "list the fields of a collection, from a sample of its documents"),
+    ("\\di", "", "list the indexes of the database"),
+    ("\\f", "FORM", "print results as table, json, jsonl or csv"),
+    ("\\limit", "N", "print N rows at most"),
+    ("\\?", "", "list these commands"),
+    ("\\q", "", "leave"),
+];
 
 /// The names that a server has. Whatever cannot be found out is empty: completion reports no errors.
 pub(super) trait Names {

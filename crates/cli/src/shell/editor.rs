@@ -17,7 +17,7 @@ use rustyline::{CompletionType, Config, Editor, Helper};
 use super::complete::complete;
 use super::session::{Next, Session};
 use super::text::is_open;
-use crate::output::complain;
+use crate::output::{chain, complain};
 
 /// Entries of the history.
 const HISTORY_LENGTH_MAX: usize = 1000;
@@ -54,7 +54,7 @@ pub(super) fn run(session: Session) -> anyhow::Result<ExitCode> {
         match outcome {
             Ok(Next::Read) => {}
             Ok(Next::Leave) => break,
-            Err(error) => complain(format_args!("error: {}", crate::chain(&error))),
+            Err(error) => complain(format_args!("error: {}", chain(&error))),
         }
     }
     if let Some(path) = &history

@@ -13,7 +13,7 @@ use std::io::{BufRead, IsTerminal};
 use std::process::ExitCode;
 
 use crate::client::Client;
-use crate::output::complain;
+use crate::output::{chain, complain};
 use crate::remote::ServerArguments;
 use crate::results::Form;
 use session::{Next, Session};
@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
             Ok(Next::Read) => {}
             Ok(Next::Leave) => break,
             Err(error) => {
-                complain(format_args!("error: {}", crate::chain(&error)));
+                complain(format_args!("error: {}", chain(&error)));
                 has_failed = true;
             }
         }

@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::{Context, bail};
 use clap::ValueEnum;
 
-use super::complete::Names;
+use super::complete::{COMMANDS, Names};
 use super::fields::{SAMPLE_COUNT, fields};
 use crate::client::Client;
 use crate::counted::counted;
@@ -15,19 +15,6 @@ use crate::remote::{Asked, Remote, database_names, quoted};
 use crate::results::{self, Form, Table, width_of_terminal};
 use crate::similar::similar;
 use crate::status::{index_cells, index_names};
-
-/// The commands: name, parameter, meaning.
-pub(super) const COMMANDS: [(&str, &str, &str); 9] = [
-    ("\\l", "", "list the databases"),
-    ("\\c", "NAME", "choose a database"),
-    ("\\d", "", "list the collections of the database"),
-    ("\\d", "COLLECTION", "list the fields of a collection, from a sample of its documents"),
-    ("\\di", "", "list the indexes of the database"),
-    ("\\f", "FORM", "print results as table, json, jsonl or csv"),
-    ("\\limit", "N", "print N rows at most"),
-    ("\\?", "", "list these commands"),
-    ("\\q", "", "leave"),
-];
 
 /// What follows an entry.
 #[derive(Debug, PartialEq, Eq)]
