@@ -45,7 +45,9 @@ pub(crate) struct Arguments {
 }
 
 /// The commit that this program was built from, where the build knows it.
-const COMMIT: Option<&str> = option_env!("ROOKERY_COMMIT");
+fn commit() -> Option<&'static str> {
+    option_env!("ROOKERY_COMMIT").filter(|commit| !commit.is_empty())
+}
 
 /// How long tasks of connections have to end once the server has stopped.
 const TASKS_END_TIME: Duration = Duration::from_millis(200);
@@ -81,7 +83,7 @@ pub(crate) fn run(arguments: Arguments, flags: Vec<Given>) -> anyhow::Result<Exi
     let mut settings = settings::resolve(given)?;
     let has_access_log = settings.options.access_log;
     logs::start(&settings.log_level, settings.log_is_json, has_access_log, settings.options.log.clone());
-    settings.options.commit = COMMIT.map(str::to_owned);
+    settings.options.commit = commit().map(str::to_owned);
     log_start(&settings.options.settings);
     let shortage = descriptors::shortage(settings.options.limits.connection_count);
     for warning in settings.warnings.iter().chain(&shortage) {
@@ -143,7 +145,7 @@ pub(crate) fn run(arguments: Arguments, flags: Vec<Given>) -> anyhow::Result<Exi
 
 /// Says what starts, and with which settings that are not the default. Settings that may be secrets are left out.
 fn log_start(settings: &[Setting]) {
-    tracing::info!(version = env!("CARGO_PKG_VERSION"), commit = COMMIT, pid = std::process::id(), "Rookery starts");
+    tracing::info!(version = env!("CARGO_PKG_VERSION"), commit = commit(), pid = std::process::id(), "Rookery starts");
     for Setting { name, default, given, .. } in settings {
         let Some(GivenSetting { value: Some(value), source }) = given else { continue };
         if value != default {
