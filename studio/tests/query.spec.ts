@@ -595,6 +595,8 @@ test("a long name of an index ends before the buttons", async ({ page, studio })
 });
 
 test("examples show parts of the language, and each of them runs", async ({ browser, page, studio }) => {
+  // Eight contexts of a browser, each with an empty cache.
+  test.slow();
   for (const [database, count] of [
     ["Northwind", 4],
     ["Cities", 4],

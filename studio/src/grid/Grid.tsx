@@ -101,7 +101,14 @@ export function Grid({
     .map((column) => {
       if (column.isSet) return column;
       const { widths } = grown.current;
-      widths.set(column.path, Math.max(widths.get(column.path) ?? 0, neededWidth(column.path, inView), sorting?.of(column.path) ? headWidth(column.path, true) : 0));
+      widths.set(
+        column.path,
+        Math.max(
+          widths.get(column.path) ?? 0,
+          neededWidth(column.path, inView),
+          sorting?.of(column.path) ? headWidth(column.path, true) : 0,
+        ),
+      );
       return { ...column, width: Math.max(column.width, widths.get(column.path)!) };
     });
   const width = shown.reduce((sum, column) => sum + column.width, selection ? CHECK_WIDTH : 0);

@@ -296,7 +296,11 @@ function Table({ database, submitted, answer, columns: found, setColumns, tools,
   }
   return (
     <>
-      {tools && createPortal(<ColumnsMenu columns={columns} setColumns={setColumns} reset={() => setColumns(NO_COLUMNS)} widths={widths} />, tools)}
+      {tools &&
+        createPortal(
+          <ColumnsMenu columns={columns} setColumns={setColumns} reset={() => setColumns(NO_COLUMNS)} widths={widths} />,
+          tools,
+        )}
       <Grid
         label="Results"
         rowCount={answer.results.length < answer.pageSize ? answer.results.length : answer.total}
