@@ -36,6 +36,7 @@ fn every_command_has_completion_and_a_manual_page() {
         "query",
         "shell",
         "status",
+        "mcp",
         "check",
         "compact",
         "dump",

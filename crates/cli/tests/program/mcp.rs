@@ -222,5 +222,5 @@ fn without_a_server_it_says_so() {
     // A port on which nobody listens: the system gives it to a listener, which is gone.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     check(&format!("http://127.0.0.1:{port}"), "is it running, with `rookery serve`?");
-    check("https://localhost:8080", "does not begin with http://");
+    check("https://localhost:8080", "only http:// is supported");
 }

@@ -420,13 +420,13 @@ mod tests {
         let advice = check(&[facts("A"), slow.clone()], &[("Slow", Problem::Slow)]);
         assert!(advice[0].message.contains(" % of the time"), "{}", advice[0].message);
         // It is the only one.
-        check(&[slow.clone()], &[]);
+        check(std::slice::from_ref(&slow), &[]);
         check(
             &[facts("A"), IndexFacts { indexing_time: ADVICE_SLOW_TIME_MIN * 9, ..facts("B") }, slow],
             &[("B", Problem::Slow)],
         );
         let fan_out = IndexFacts { entry_count: 10 * ADVICE_FAN_OUT_MIN, ..facts("Wide") };
-        check(&[fan_out.clone()], &[("Wide", Problem::FanOut)]);
+        check(std::slice::from_ref(&fan_out), &[("Wide", Problem::FanOut)]);
         check(&[IndexFacts { is_grouped: true, ..fan_out }], &[]);
     }
 

@@ -545,8 +545,12 @@ impl Index {
         state.indexing_time += duration;
         state.failed_count += step.failed_count();
         state.last_indexed = step.indexed_at.or(state.last_indexed);
+        if let Some(failure) = state.too_many_failures() {
+            // The progress stays: a query that waits must not take the index for a fresh one before its failure is set.
+            return Err(failure.into());
+        }
         state.progress = step.progress;
-        state.too_many_failures().map_or(Ok(()), |failure| Err(failure.into()))
+        Ok(())
     }
 
     /// Whether documents of a snapshot, all of which it was given, have no entry in it. Of groups: whether one ever failed.
