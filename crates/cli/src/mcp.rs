@@ -19,7 +19,7 @@ use hyper::{Request, StatusCode};
 use hyper_util::rt::TokioIo;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorCode, ErrorData, Implementation,
-    InitializeResult, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
+    InitializeResult, ListToolsResult, PaginatedRequestParams, ResultType, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::transport::async_rw::AsyncRwTransport;
@@ -144,7 +144,7 @@ impl Server {
     }
 }
 
-/// A task that nobody needs any longer than its owner.
+/// A task that ends with its owner.
 struct AbortOnDrop(tokio::task::JoinHandle<()>);
 
 impl Drop for AbortOnDrop {
@@ -180,7 +180,11 @@ impl ServerHandler for Forwarder {
             AskError::Protocol { code, message } => ErrorData::new(ErrorCode(code), message, None),
             AskError::Failed(message) => ErrorData::internal_error(message, None),
         })?;
-        serde_json::from_value(found).map_err(|error| ErrorData::internal_error(error.to_string(), None))
+        let mut found: ListToolsResult =
+            serde_json::from_value(found).map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+        // The version that we speak with the server has no such field. The assistant's may require it; where it does not, `rmcp` omits it.
+        found.result_type = Some(ResultType::COMPLETE);
+        Ok(found)
     }
 
     async fn call_tool(
