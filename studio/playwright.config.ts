@@ -15,8 +15,8 @@ export default defineConfig({
   globalSetup: "./tests/server.ts",
   outputDir: process.env["PLAYWRIGHT_OUTPUT"] ?? "test-results",
   fullyParallel: true,
-  // A test waits more than it works. Nothing else is to run beside what is measured.
-  workers: other === "budgets.ts" ? 1 : 3,
+  // Nothing else is to run beside what is measured.
+  workers: other === "budgets.ts" ? 1 : 2,
   retries: 0,
   timeout: 30_000,
   expect: { timeout: 8_000 },

@@ -6,6 +6,8 @@ import { created, serve, stopped } from "./server";
 import { expect, test } from "./studio";
 
 test("everything is reached by keyboard", async ({ page, studio }) => {
+  // One walk through most screens.
+  test.slow();
   await studio.open("/databases");
   await expect(page.getByRole("heading", { name: "Databases", exact: true })).toBeVisible();
   await page.keyboard.press("ControlOrMeta+k");
