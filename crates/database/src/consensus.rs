@@ -16,8 +16,8 @@ impl Database {
     /// Proposes a write and calls `done` once when it is durable, or refused; on this thread if it is refused at once. No
     /// thread waits meanwhile.
     ///
-    /// A [`Lead`] is returned if no thread is committing the storage's queue: begin it on a thread that must not wait, run it on one that may,
-    /// or drop it.
+    /// A [`Lead`] is returned if no thread is committing the storage's queue: begin it on a thread that must not wait, run it on one
+    /// that may, or drop it.
     pub fn propose(self: &Arc<Self>, write: Write, done: impl FnOnce(Result<Answer>) + Send + 'static) -> Option<Lead> {
         let size = write.size();
         self.propose_entered(self.enter(size), size, write, done)

@@ -253,14 +253,16 @@ impl<'d> Query<'d> {
     }
 
     /// Runs the script of the clause `update` on each document that the query finds, and returns when all changes are durable. The call
-    /// waits until the index has everything that was written before it ([`Self::wait_for_indexing`] sets how long, `INDEX_WAIT` unless given).
+    /// waits until the index has everything that was written before it ([`Self::wait_for_indexing`] sets how long, `INDEX_WAIT` unless
+    /// given).
     ///
     /// Returns the number of documents that the query found. It includes those that the script left unchanged, and those that another
     /// write deleted before the script came to them.
     ///
     /// # Errors
     ///
-    /// As [`Self::run`]; [`Error::Invalid`]: there is no `update`, or the script fails; [`Error::Stale`]: the index is not complete in time.
+    /// As [`Self::run`]; [`Error::Invalid`]: there is no `update`, or the script fails; [`Error::Stale`]: the index is not complete in
+    /// time.
     /// Documents that were changed before an error stay changed.
     pub fn patch(self) -> Result<u64> {
         self.change(ByQuery::Patch)

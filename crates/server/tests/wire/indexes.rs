@@ -109,6 +109,7 @@ fn an_index_is_used_widened_and_replaced() {
     assert_eq!(ask(&wire, "from Users where Name = null").get("TotalResults").and_then(json::Value::as_i64), Some(1));
     await_names(&wire, |names| names == ["Auto/Users/ByAgeAndName"]);
     ask(&wire, "from @all_docs where Age > 1");
+    wire.put("pets/1", r#"{"Age":2,"@metadata":{"@collection":"Pets"}}"#);
     ask(&wire, "from Pets where Age > 1");
     assert_eq!(names(&wire), ["Auto/AllDocs/ByAge", "Auto/Pets/ByAge", "Auto/Users/ByAgeAndName"]);
 }
@@ -251,6 +252,7 @@ fn statistics_name_an_engine_and_dates_that_clients_know() {
     let wire = Wire::with_database();
     put(&wire, "Own", BY_AGE, r#","Configuration":{"Indexing.Static.SearchEngineType":"Lucene"}"#);
     put(&wire, "Default", BY_AGE, "");
+    wire.put("users/1", r#"{"Name":"x","@metadata":{"@collection":"Users"}}"#);
     ask(&wire, "from Users where Name = 'x'");
     let statistics = results(&wire.call("GET /databases/db/indexes/stats", ""));
     let text = |index: &json::Value, name: &str| index.get(name).and_then(json::Value::as_str).unwrap().to_owned();

@@ -91,8 +91,8 @@ fn a_client_is_greeted_without_a_session() {
         );
     }
     assert_eq!(post(&wire, r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).status, 202);
-    for method in ["GET", "DELETE"] {
-        let answer = wire.call_with(&format!("{method} /mcp"), &HEADERS, b"");
+    for line in ["GET /mcp", "DELETE /mcp"] {
+        let answer = wire.call_with(line, &HEADERS, b"");
         assert_eq!((answer.status, answer.header("allow")), (405, Some("POST")));
     }
 }

@@ -1,7 +1,7 @@
 //! `GET /databases/{name}/indexes/advice`: the index adviser.
 //!
-//! `unusedAfter`: a time span, a day if not given. `{Results: [{Index, Problem, Message, Action, Effect, Merge, Request}]}`; `Request` is the
-//! request that carries the action out: `{Method, Path, Body}`, null where there is none.
+//! `unusedAfter`: a time span, a day if not given. `{Results: [{Index, Problem, Message, Action, Effect, Merge, Request}]}`; `Request` is
+//! the request that carries the action out: `{Method, Path, Body}`, null where there is none.
 
 use std::time::Duration;
 

@@ -36,6 +36,7 @@ static PAGES: &[Page] = &[
     page!("docs/indexes.md"),
     page!("docs/search.md"),
     page!("docs/transactions.md"),
+    page!("docs/cli.md"),
     page!("docs/http.md"),
     page!("docs/library.md"),
     page!("docs/mcp.md"),
@@ -61,6 +62,7 @@ static PAGES: &[Page] = &[
     page!("docs/format-documents.md"),
     page!("docs/design/layers.md"),
     page!("docs/design/access.md"),
+    page!("docs/design/command-line.md"),
     page!("docs/design/documentation.md"),
     page!("docs/design/embedded.md"),
     page!("docs/design/explain.md"),
@@ -74,8 +76,10 @@ static PAGES: &[Page] = &[
     page!("docs/design/mapping.md"),
     page!("docs/design/mcp.md"),
     page!("docs/design/memory.md"),
+    page!("docs/design/monitoring.md"),
     page!("docs/design/open-points.md"),
     page!("docs/design/queries.md"),
+    page!("docs/design/queries-that-help.md"),
     page!("docs/design/scripts.md"),
     page!("docs/design/spatial.md"),
     page!("docs/design/studio.md"),
@@ -230,6 +234,6 @@ mod tests {
         let page = Page { path: "x", text: "# A\n\ntext\n```sh\n# no heading\n```\n## B\nmore\n" };
         let sections = sections_of(&page);
         let found: Vec<_> = sections.iter().map(|section| (section.heading, section.text.len())).collect();
-        assert_eq!(found, [("A", 36), ("B", 9)]);
+        assert_eq!(found, [("A", 32), ("B", 9)]);
     }
 }

@@ -4,8 +4,8 @@
 //!
 //! The crate `rmcp` reads the messages, agrees on the version and checks the headers of the protocol; `handler` is its handler. The HTTP is
 //! ours: `rmcp` gets the head and a body that was read here, within our limits, and its answer becomes a [`Reply`]. `table` lists the tools
-//! and checks their arguments. A tool is a request or two to other routes (`inner`), each with the access of that route, so that it has no code
-//! that reads databases. A message that nobody waits for any more is given up: its future is dropped, and the request with it.
+//! and checks their arguments. A tool is a request or two to other routes (`inner`), each with the access of that route, so that it has
+//! no code that reads databases. If the client leaves, the future of its message is dropped, and the request with it.
 
 mod collections;
 mod databases;

@@ -1,7 +1,7 @@
 //! The shape of documents: which fields they have, of which types, how often, and with which values.
 //!
-//! A path joins names by `.`, and `[]` stands for the elements of an array: `Lines[].Product`. Bounds: paths, depth, elements of one array, and
-//! examples ([`crate::limits`]), so that documents with ids as names give an answer of bounded size.
+//! A path joins names by `.`, and `[]` stands for the elements of an array: `Lines[].Product`. Bounds: paths, depth, elements of one array,
+//! and examples ([`crate::limits`]), so that documents with ids as names give an answer of bounded size.
 
 use std::collections::HashMap;
 
