@@ -171,7 +171,8 @@ pub(crate) const OUTPUTS_SIZE_AT_ONCE: usize = 4 << 20;
 pub(crate) const OUTPUTS_SWEPT_AT_ONCE: usize = 1024;
 
 /// An index fails when more than 1 in `FAILURES_ONE_IN` documents fail, after [`FAILURES_JUDGED_FROM`]. Its stored counts say so when it is
-/// opened again. By then the tombstones that it has not read may be removed, so that a greater value here needs a new version of the format of indexes.
+/// opened again. By then the tombstones that it has not read may be removed, so that a greater value here needs a new version of
+/// the format of indexes.
 pub(crate) const FAILURES_ONE_IN: u64 = 7;
 /// See [`FAILURES_ONE_IN`].
 pub(crate) const FAILURES_JUDGED_FROM: u64 = 100;
