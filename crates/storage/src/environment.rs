@@ -274,8 +274,8 @@ impl Environment {
     }
 
     /// Hands a job to the writer; its `done` is called when the outcome is final, on the thread that leads or on the one that calls
-    /// [`AsyncWrites::reap`]. Returns a [`Lead`] if the queue has no leader: begin it on a thread that must not wait, run it on one that may, or
-    /// drop it.
+    /// [`AsyncWrites::reap`]. Returns a [`Lead`] if the queue has no leader: begin it on a thread that must not wait, run it on
+    /// one that may, or drop it.
     pub fn submit(&self, job: Box<dyn Job>) -> Option<Lead> {
         self.inner.queue.submit(&self.inner, job)
     }

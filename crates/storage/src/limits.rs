@@ -82,16 +82,16 @@ pub const ASYNC_JOURNAL_WRITES_IN_FLIGHT_MAX: usize = 2;
 /// Jobs that a thread which may not wait takes into one transaction.
 pub const SHORT_JOBS_PER_TRANSACTION_MAX: usize = 128;
 
-/// Bytes that the jobs which a thread that may not wait takes into one transaction write, with [`SHORT_JOB_PAGES_SIZE`] for each: about 16 ms
-/// of its time.
+/// Bytes that the jobs which a thread that may not wait takes into one transaction write, with [`SHORT_JOB_PAGES_SIZE`] for each:
+/// about 16 ms of its time.
 pub const SHORT_JOBS_SIZE_MAX: u64 = 1 << 20;
 
 /// Bytes that are counted for the pages which a short job changes beside what it writes: some lines of 128 bytes in a leaf of each of a few
 /// trees.
 pub const SHORT_JOB_PAGES_SIZE: u64 = 2 << 10;
 
-/// Bytes of a journal file that a thread which may not wait leaves to the estimate of its record, for pages that are new or were split. It uses no
-/// file with less: making another one takes milliseconds.
+/// Bytes of a journal file that a thread which may not wait leaves to the estimate of its record, for pages that are new or were
+/// split. It uses no file with less: making another one takes milliseconds.
 pub const JOURNAL_LEFT_MIN: u64 = if IS_SMALL { 4 << 10 } else { 64 << 10 };
 
 /// Batches that a thread which may not wait leads one after the other: it has other connections.

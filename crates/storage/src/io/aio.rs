@@ -170,8 +170,8 @@ impl AsyncWrites {
         self.begun.load(Ordering::Relaxed)
     }
 
-    /// Runs call-backs of writes that have ended, on this thread, [`ASYNC_WRITES_REAPED_AT_ONCE_MAX`] at most. A call-back that panics is logged, and the
-    /// others run.
+    /// Runs call-backs of writes that have ended, on this thread, [`ASYNC_WRITES_REAPED_AT_ONCE_MAX`] at most. A call-back that
+    /// panics is logged, and the others run.
     ///
     /// True: there may be more. Call it again, after the thread's other work: the event does not say so once more.
     #[must_use]
@@ -212,8 +212,8 @@ impl AsyncWrites {
         let _ = rustix::io::write(&self.event, &1_u64.to_ne_bytes());
     }
 
-    /// Runs the call-backs of all writes on their way, and of those that they begin. Waits for the device, `timeout` at most. For the end of the
-    /// thread that reaps.
+    /// Runs the call-backs of all writes on their way, and of those that they begin. Waits for the device, `timeout` at most. For
+    /// the end of the thread that reaps.
     pub fn drain(&self, timeout: Duration) {
         let until = Instant::now() + timeout;
         loop {
@@ -287,7 +287,8 @@ mod tests {
     use super::*;
     use std::sync::mpsc::channel;
 
-    /// Ends a write of ten bytes at position 2 with a result of the kernel, which has written `written` of them. Gives the file and the outcome.
+    /// Ends a write of ten bytes at position 2 with a result of the kernel, which has written `written` of them. Gives the file
+    /// and the outcome.
     fn end(name: &str, result: i64, written: usize) -> (Vec<u8>, Result<()>) {
         let path = std::env::temp_dir().join(format!("rookery-aio-{}-{name}", std::process::id()));
         let options = File::options().read(true).write(true).create(true).truncate(true).clone();

@@ -3,8 +3,8 @@
 //!
 //! A single writer never hands its job to another thread: a caller that blocks leads its own job. Jobs without a blocked caller
 //! ([`Queue::submit`]) are led by the caller if it uses the [`Lead`], and by a thread of `background` otherwise. A caller that must not
-//! block begins short jobs ([`Lead::begin`]): it hands their record to the kernel, and the thread that reaps publishes and answers them. Log
-//! writes are pipelined: up to [`JOURNAL_WRITES_IN_FLIGHT_MAX`] records are in flight at once.
+//! block begins short jobs ([`Lead::begin`]): it hands their record to the kernel, and the thread that reaps publishes and
+//! answers them. Log writes are pipelined: up to [`JOURNAL_WRITES_IN_FLIGHT_MAX`] records are in flight at once.
 
 use super::WriteTransaction;
 use super::direct::DirectRuns;
@@ -43,10 +43,10 @@ pub trait Job: Send {
     /// The outcome, given once: the transaction's id when it is durable (also if `run` said false: what it saw is durable).
     /// An error means that nothing of it was applied, or, after a failed write, that this is not known.
     ///
-    /// It may run on the thread that reaps, which answers the writes of all environments, or on the thread that leads. It must not wait: no
-    /// blocking write, no I/O, and no lock that a thread holds while it writes, closes an environment, or waits for an answer. It may submit
-    /// jobs and use their [`Lead`]. Dropping the last handle of an environment closes that, so that the environment's owner hands such a
-    /// handle to a thread that may wait. A panic is logged and costs no other job.
+    /// It may run on the thread that reaps, which answers the writes of all environments, or on the thread that leads. It must not
+    /// wait: no blocking write, no I/O, and no lock that a thread holds while it writes, closes an environment, or waits for an
+    /// answer. It may submit jobs and use their [`Lead`]. Dropping the last handle of an environment closes that, so that the
+    /// environment's owner hands such a handle to a thread that may wait. A panic is logged and costs no other job.
     fn done(self: Box<Self>, outcome: Result<TransactionId>);
 }
 
@@ -118,8 +118,8 @@ struct QueueState {
 /// After this many batches of one job each, a single client is assumed.
 const LONE_BATCHES_MIN: u32 = 8;
 
-/// The right to lead a queue that has a job and no leader. Begin it on a thread that must not wait, run it on one that may, or drop it: then
-/// a thread of the pool leads.
+/// The right to lead a queue that has a job and no leader. Begin it on a thread that must not wait, run it on one that may, or
+/// drop it: then a thread of the pool leads.
 pub struct Lead {
     /// Taken by [`Lead::run`].
     inner: Option<Arc<Inner>>,
@@ -364,7 +364,8 @@ impl Queue {
         Some((writer, batch))
     }
 
-    /// A record has come back from the device, or a batch had none: the batch is not in flight any more. True: this thread has the lead now.
+    /// A record has come back from the device, or a batch had none: the batch is not in flight any more. True: this thread has the
+    /// lead now.
     #[must_use]
     fn land_and_promote(&self, flight: Flight) -> bool {
         let mut state = self.state.lock();

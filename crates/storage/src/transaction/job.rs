@@ -1,4 +1,5 @@
-//! A job on the stack of the thread that waits for it. Has unsafe code (`UNSAFE_IN_STORAGE` in `crates/testing/tests/main/tidy.rs` lists where that may be).
+//! A job on the stack of the thread that waits for it. Has unsafe code (`UNSAFE_IN_STORAGE` in `crates/testing/tests/main/tidy.rs`
+//! lists where that may be).
 //!
 //! The queue holds a pointer to it, so that waiting for a commit allocates nothing. That is sound because the thread does
 //! not leave [`StackJob::wait`] before the state is `DONE`, and who sets `DONE` does not touch the job afterwards.

@@ -1,4 +1,5 @@
-//! Faults of the engine and of call-backs where commits have no thread that waits: every job is answered, and no other environment is held up.
+//! Faults of the engine and of call-backs where commits have no thread that waits: every job is answered, and no other
+//! environment is held up.
 
 use crate::async_writes::{SOON, Scene};
 use crate::hooked_io::{Call, HookedIo};
