@@ -79,7 +79,8 @@ pub struct Limits {
     pub multi_get_count: usize,
     /// `Limits.MultiGetAnswerInMb`: the answer of one `multi_get`, in bytes. Over it: 413, or cut off if it has begun.
     pub multi_get_answer_size: usize,
-    /// `Limits.McpCalls`: messages of MCP clients that are answered at the same time. Over it: 503 with `Retry-After`. There are no sessions.
+    /// `Limits.McpCalls`: messages of MCP clients that are answered at the same time. Over it: 503 with `Retry-After`. There are no
+    /// sessions.
     pub mcp_call_count: usize,
     /// `Limits.SlowRequestInMs`: until the answer of a request begins. Over it: it is kept among the slow ones.
     pub slow_request: Duration,

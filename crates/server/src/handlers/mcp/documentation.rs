@@ -137,11 +137,22 @@ fn find(words: &[String], limit: usize) -> Vec<&'static Section> {
         }
     }
     let mut found: Vec<(f64, usize)> = scores.into_iter().zip(0..).filter(|(score, _)| *score > 0.0).collect();
-    found.sort_by(|one, other| other.0.total_cmp(&one.0));
+    found.sort_by(|one, other| {
+        (other.0 * weight_of(sections[other.1].page)).total_cmp(&(one.0 * weight_of(sections[one.1].page)))
+    });
     found.iter().take(limit).map(|(_, place)| &sections[*place]).collect()
 }
 
-/// A word in a heading counts as so many in the text.
+/// How much a page counts: the manual more than histories, figures and the design of the server, which name the same things.
+fn weight_of(page: &str) -> f64 {
+    let is_manual = page == "README.md" || (page.starts_with("docs/") && !page.starts_with("docs/design/"));
+    if is_manual { 1.0 } else { OTHER_PAGES_WEIGHT }
+}
+
+/// See [`weight_of`].
+const OTHER_PAGES_WEIGHT: f64 = 0.6;
+
+/// A word in a heading counts as this many in the text.
 const HEADING_WEIGHT: f64 = 5.0;
 
 /// How often words of `text` begin with `word`.
