@@ -163,6 +163,11 @@ impl Index {
         if self.is_replacement() { &self.replacement_name } else { &self.name }
     }
 
+    /// Its name until it replaces, whether it is a replacement or not: `ReplacementOf/` and the name of its definition.
+    pub fn replacement_name(&self) -> &str {
+        &self.replacement_name
+    }
+
     /// Whether it is built to stand in for the one of its name.
     pub fn is_replacement(&self) -> bool {
         self.is_replacement.load(Relaxed)

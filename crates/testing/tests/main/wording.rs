@@ -30,7 +30,7 @@ const LINES: &[(&str, usize)] = &[
     ("query", 66),
     ("rookerydb", 3),
     ("script", 11),
-    ("server", 68),
+    ("server", 67),
     ("storage", 47),
     ("testing", 2),
 ];

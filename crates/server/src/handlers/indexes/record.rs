@@ -1,5 +1,7 @@
 //! The indexes of a database in its record.
 
+use std::collections::BTreeMap;
+
 use database::{Database, FormerDefinition, Index};
 use json::{Value, Writer};
 use query::definition::{AutomaticIndex, COUNT, Field, Places, VectorField};
@@ -20,26 +22,36 @@ pub(crate) struct IndexesOfRecord {
 impl IndexesOfRecord {
     pub(crate) fn of(database: &Database) -> IndexesOfRecord {
         let all = database.indexes().all();
+        // An index that replaces another has its name for a moment while the other is still listed. The newer one counts.
+        let mut by_name: BTreeMap<String, (&Index, bool)> = BTreeMap::new();
+        for index in all.iter() {
+            let is_replacement = index.is_replacement();
+            let name = if is_replacement { index.replacement_name().to_owned() } else { index.definition().name() };
+            let listed = by_name.entry(name).or_insert((index, is_replacement));
+            if listed.0.created() < index.created() {
+                *listed = (index, is_replacement);
+            }
+        }
         let (mut defined, mut automatic) = (Vec::new(), Vec::new());
         Writer::new(&mut defined).object(|json| {
-            for index in all.iter().filter(|index| index.definition().as_map().is_some()) {
-                definition::write(json.name(index.name()), database, index);
+            for (name, (index, _)) in by_name.iter().filter(|(_, (index, _))| index.definition().as_map().is_some()) {
+                definition::write(json.name(name), database, index);
             }
         });
         Writer::new(&mut automatic).object(|json| {
-            for index in all.iter() {
+            for (name, (index, _)) in &by_name {
                 if let Some(definition) = index.definition().as_automatic() {
-                    write_automatic(json.name(index.name()), index, definition);
+                    write_automatic(json.name(name), index, definition);
                 }
             }
         });
         let mut history = Vec::new();
         // A replacement has the history of what it is to replace.
-        let replacements = all.iter().filter(|index| index.is_replacement());
-        let replaced: Vec<String> = replacements.map(|index| index.definition().name()).collect();
+        let replacements = by_name.values().filter(|(_, is_replacement)| *is_replacement);
+        let replaced: Vec<String> = replacements.map(|(index, _)| index.definition().name()).collect();
         Writer::new(&mut history).object(|json| {
-            for index in all.iter().filter(|index| index.definition().as_map().is_some()) {
-                if index.is_replacement() || !replaced.iter().any(|name| name == index.name()) {
+            for (name, (index, is_replacement)) in &by_name {
+                if index.definition().as_map().is_some() && (*is_replacement || !replaced.contains(name)) {
                     let entries = index.history();
                     json.name(&index.definition().name()).array(|json| {
                         entries.iter().for_each(|entry| write_entry(json, entry));
