@@ -31,8 +31,8 @@ fn characters(name: &str) -> Option<Vec<char>> {
     (characters.len() <= SPELLING_LENGTH_MAX).then_some(characters)
 }
 
-/// The optimal string alignment distance, by three rows of its matrix.
-fn distance(one: &[char], other: &[char]) -> usize {
+/// The optimal string alignment distance of two texts, in their units (characters or bytes), by three rows of its matrix.
+pub fn distance<T: PartialEq>(one: &[T], other: &[T]) -> usize {
     let mut before_last = vec![0; other.len() + 1];
     let mut last: Vec<usize> = (0..=other.len()).collect();
     let mut row = vec![0; other.len() + 1];

@@ -1,8 +1,9 @@
 //! The known word that a misspelt one probably means.
 
+use crate::spelling::distance;
+
 /// The word of `known` that is nearest to `word`, in any case of letters: one edit away, or two if both have five letters or more. `None`:
-/// none is that near, or `word` is one of them. Edits are those of Damerau and Levenshtein in the restricted form (optimal string
-/// alignment): a letter more, less or another, or two neighbours exchanged.
+/// none is that near, or `word` is one of them. Edits are those of [`distance`].
 pub(crate) fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     if word.len() < 3 || word.len() > 64 {
         return None;
@@ -14,27 +15,6 @@ pub(crate) fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) 
         (1..=max).contains(&distance).then_some((distance, candidate))
     });
     near.min_by_key(|(distance, _)| *distance).map(|(_, candidate)| candidate)
-}
-
-/// How many edits make one text of the other.
-fn distance(one: &[u8], other: &[u8]) -> usize {
-    let mut before_last = Vec::new();
-    let mut last: Vec<usize> = (0..=other.len()).collect();
-    for (row, letter) in one.iter().enumerate() {
-        let mut current = vec![row + 1];
-        for (column, known) in other.iter().enumerate() {
-            let replaced = last[column] + usize::from(letter != known);
-            let mut least = replaced.min(last[column + 1] + 1).min(current[column] + 1);
-            let is_exchanged = row > 0 && column > 0 && one[row - 1] == *known && *letter == other[column - 1];
-            if is_exchanged {
-                let before: &Vec<usize> = &before_last;
-                least = least.min(before[column - 1] + 1);
-            }
-            current.push(least);
-        }
-        before_last = std::mem::replace(&mut last, current);
-    }
-    last[other.len()]
 }
 
 #[cfg(test)]
