@@ -4,6 +4,8 @@ import re
 
 # (seconds, gate, test) of every test that says how long it took.
 times = []
+# (gate, test) of every test that failed, for the end of the output: the middle of a long log is easily lost.
+failures = []
 
 
 def total(*counts):
@@ -29,6 +31,8 @@ def closing_total(runner, *words):
         found = re.fullmatch(r"(?:ok|FAILED) +(.*) \((\d+) ms\)", line)
         if found:
             times.append((int(found.group(2)) / 1000, runner.name, found.group(1)))
+        if line.startswith("FAILED "):
+            failures.append((runner.name, line.removeprefix("FAILED ").strip()))
         is_skipped |= line.startswith("SKIPPED")
 
     code = runner.stream(words, watch)

@@ -24,6 +24,8 @@ ROOKERY = TARGET / "debug" / "rookery"
 PLANTED = ["--package", "rookery-storage", "--features", "planted-bugs,counters", "--test", "planted"]
 # The test programs that `build` made: (name, program, folder of its package, name of its package).
 programs = []
+# Characters of a line of a failure that are repeated at the end of the output.
+FAILURE_SHOWN = 500
 
 
 def build(runner):
@@ -82,9 +84,10 @@ def run(runner, command, folder, is_timed=True, **environment):
     """
     passed = failed = 0
     results = 0
+    is_message = False
 
     def watch(line):
-        nonlocal passed, failed, results
+        nonlocal passed, failed, results, is_message
         result = re.match(r"test result: \w+\. (\d+) passed; (\d+) failed;", line)
         if result:
             results += 1
@@ -93,6 +96,10 @@ def run(runner, command, folder, is_timed=True, **environment):
         timed = re.match(r"test (.*) \.\.\. \w+ <(\d+\.\d+)s>$", line)
         if timed:
             counting.times.append((float(timed.group(2)), runner.name, timed.group(1)))
+        # A panic's first line says which test and where, the next why.
+        if is_message or re.match(r"test .* \.\.\. FAILED|thread '.*' .*panicked at ", line):
+            counting.failures.append((runner.name, line[:FAILURE_SHOWN]))
+            is_message = line.startswith("thread ")
 
     # The test harness gives times only to who asks for unstable options; the variable permits them for this run alone.
     environment |= {"RUSTC_BOOTSTRAP": "1"} if is_timed else {}
