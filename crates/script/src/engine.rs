@@ -89,7 +89,6 @@ impl Engine {
             .with::<intrinsic::Promise>()
             .build(&runtime)
             .map_err(failed)?;
-        shared.watch.begin(limits, Duration::ZERO);
         let compiled = context.with(|ctx| {
             let prelude: Function<'_> = ctx.eval(PRELUDE).catch(&ctx).map_err(|error| prelude_failed(&error))?;
             let natives = native::natives(&ctx, &shared).catch(&ctx).map_err(|error| prelude_failed(&error))?;
@@ -97,6 +96,8 @@ impl Engine {
                 .call((natives, text.contains("@metadata")))
                 .catch(&ctx)
                 .map_err(|error| prelude_failed(&error))?;
+            // The limits hold for what the user wrote: on a machine under load, the engine's own start may take longer.
+            shared.watch.begin(limits, Duration::ZERO);
             let compiled = compile(&ctx, &prelude, &text);
             let function = compiled.map_err(|failure| match error_at(&ctx, &shared, failure) {
                 (Error::Thrown { message, line }, column) => {

@@ -117,9 +117,9 @@ impl Program {
     ///
     /// [`Error`]
     pub fn run(&self, run: &Run<'_>, host: &mut dyn Host) -> Result<Outcome> {
-        let begun = Instant::now();
         let limits = Limits { steps: self.limits.steps.saturating_add(run.steps_more), ..self.limits };
         let mut engine = self.engine()?;
+        let begun = Instant::now();
         for _ in 0..QUESTIONS_MAX {
             let outcome = engine.run(run, host.key(), &limits, begun.elapsed());
             match outcome {

@@ -117,6 +117,8 @@ fn slow_indexes_leave_those_of_other_databases_their_share() {
 /// of indexes that were deleted.
 #[test]
 fn scripts_of_any_text_end_and_hold_up_nothing_else() {
+    /// Far above what a machine under load needs, and far below the minutes for which such scripts held up others.
+    const HELD_UP: Duration = Duration::from_secs(30);
     const SLOW: &str = "let s = '9'.repeat(2e7); let x; for (let i = 0; i < 9000; i++) x = +s;";
     let (_folder, server) = start();
     let mut client = server.client();
@@ -155,7 +157,7 @@ fn scripts_of_any_text_end_and_hold_up_nothing_else() {
     drop(gone);
     let begin = Instant::now();
     call(&mut server.client(), "PATCH", "/databases/Quick/docs?id=xs/1", r#"{"Patch":{"Script":"this.N = 1"}}"#);
-    assert!(begin.elapsed() < Duration::from_secs(3), "a patch took {:?}", begin.elapsed());
+    assert!(begin.elapsed() < HELD_UP, "a patch took {:?}", begin.elapsed());
 
     for number in 0..4 {
         let map = format!("map('Cs', c => {{ {SLOW} return {{ x: x + {number} }} }})");
@@ -168,11 +170,11 @@ fn scripts_of_any_text_end_and_hold_up_nothing_else() {
         let answer = call(&mut client, "POST", "/databases/Quick/queries", &query);
         assert!(answer.contains(r#""TotalResults":1"#) && answer.contains(r#""IsStale":false"#), "{answer}");
         // Every map is stopped after a second, and each thread runs those of two indexes.
-        assert!(begin.elapsed() < Duration::from_secs(10), "it took {:?}", begin.elapsed());
+        assert!(begin.elapsed() < HELD_UP, "it took {:?}", begin.elapsed());
     }
     let begin = Instant::now();
     call(&mut client, "DELETE", "/databases/Slow/indexes?name=I0", "");
     call(&mut client, "DELETE", "/admin/databases", r#"{"DatabaseNames":["Slow"],"HardDelete":true}"#);
-    assert!(begin.elapsed() < Duration::from_secs(2), "deleting took {:?}", begin.elapsed());
+    assert!(begin.elapsed() < HELD_UP, "deleting took {:?}", begin.elapsed());
     stop_in_time(server);
 }

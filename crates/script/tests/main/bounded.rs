@@ -19,6 +19,18 @@ fn run(script: &str) -> Result<Outcome, Error> {
     program.run(&Run { arguments: &[Input::Json(b"{}")], ..Run::default() }, &mut NoHost)
 }
 
+/// On a machine under load, the engine alone may take longer to start than a run may last: that is no fault of the host.
+#[test]
+fn a_limit_of_time_does_not_end_the_start_of_the_engine() {
+    let limits = Limits { time: Duration::ZERO, ..Limits::default() };
+    // Its clock ticks during one start in ten or so.
+    for _ in 0..200 {
+        let program = Program::new("", &["args"], Body::Statements("args.a = 1"), limits).unwrap();
+        let outcome = program.run(&Run { arguments: &[Input::Json(b"{}")], ..Run::default() }, &mut NoHost);
+        assert!(matches!(outcome, Ok(_) | Err(Error::Limit { .. })), "{outcome:?}");
+    }
+}
+
 /// `line`, so often that its script is nearly as large as one may be, behind `before`.
 fn straight(before: &str, line: &str) -> String {
     let count = (SCRIPT_SIZE_MAX - before.len()) / line.len() - 1;
