@@ -102,4 +102,4 @@ miri: ## Run the unit tests of the unsafe code in an interpreter that sees undef
 	MIRIFLAGS="-Zmiri-strict-provenance -Zmiri-tree-borrows -Zmiri-disable-isolation" \
 		cargo +nightly miri test --package rookery-json --lib
 	MIRIFLAGS="-Zmiri-strict-provenance -Zmiri-tree-borrows -Zmiri-disable-isolation" \
-		cargo +nightly miri test --package rookery-storage --lib -- pager:: environment:: tables:: space:: header::
+		cargo +nightly miri test --package rookery-storage --lib -- pager:: environment:: heap::tables:: space:: checkpoint::header::

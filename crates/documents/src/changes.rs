@@ -7,9 +7,9 @@ use std::borrow::Cow;
 
 use storage::{FixedCursor, FixedTree, Location, ReadTransaction};
 
-use crate::collections::Collection;
-use crate::kinds::ItemKind;
-use crate::record::RecordState;
+use crate::items::collections::Collection;
+use crate::items::kinds::ItemKind;
+use crate::items::record::RecordState;
 use crate::{Error, Etag, Item, Result, Snapshot};
 
 /// Changes by rising etag, see [`Snapshot::changes`].

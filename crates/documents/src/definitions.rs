@@ -14,7 +14,8 @@ use storage::Tree;
 use storage::limits::KEY_SIZE_MAX;
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::{Error, Result, Snapshot, Writing, id};
+use crate::ids::id;
+use crate::{Error, Result, Snapshot, Writing};
 
 /// Made with the first definition.
 pub(crate) const DEFINITIONS: &[u8] = b"definitions";

@@ -9,10 +9,12 @@
 
 use std::borrow::Cow;
 
-use crate::kinds::ItemKind;
-use crate::record::{self, HEAD_SIZE};
+use crate::ids::id;
+use crate::items::kinds::ItemKind;
+use crate::items::record::{self, HEAD_SIZE};
 use crate::store::Names;
-use crate::{Date, EMPTY_COLLECTION, Error, Etag, Flags, Item, Result, content, id};
+use crate::wire::content;
+use crate::{Date, EMPTY_COLLECTION, Error, Etag, Flags, Item, Result};
 use json::{Minifier, Raw};
 
 /// A document as a snapshot holds it. Reading it copies nothing.
@@ -82,7 +84,7 @@ impl<'t> Document<'t> {
 
     /// The body with the stored properties of `@metadata`, if there are any: one JSON object.
     pub fn stored_json(&self) -> Vec<u8> {
-        crate::patch::whole(self.stored_metadata(), self.body().bytes())
+        crate::commands::patch::whole(self.stored_metadata(), self.body().bytes())
     }
 
     /// The collection as this document spells it; None if it names none.
@@ -210,7 +212,7 @@ pub(crate) fn check_document(item: &Item<'_>, collection: &str, minifier: &mut M
             _ => return Err(format!("the server metadata of '{id}' are not in stored form")),
         }
     }
-    let text = crate::patch::whole(item.stored_metadata(), item.body());
+    let text = crate::commands::patch::whole(item.stored_metadata(), item.body());
     let mut parts = Vec::new();
     let named = match minifier.minify(&text) {
         Ok(stored) if stored.bytes() == text => content::split(&mut parts, Raw::new(&text)),

@@ -5,7 +5,8 @@
 
 use json::{Path, Raw};
 
-use crate::{Document, Result, Snapshot, id};
+use crate::ids::id;
+use crate::{Document, Result, Snapshot};
 
 /// One include, taken apart.
 #[derive(Clone, Debug)]

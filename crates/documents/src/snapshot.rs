@@ -2,11 +2,11 @@
 
 use storage::{Cursor, FixedCursor, Location, ReadTransaction, Table};
 
-use crate::collections::Collection;
-use crate::id::{lower, lower_into};
-use crate::identities::value_from;
-use crate::kinds::{ItemKind, PerKind};
-use crate::record::RecordState;
+use crate::ids::id::{lower, lower_into};
+use crate::ids::identities::value_from;
+use crate::items::collections::Collection;
+use crate::items::kinds::{ItemKind, PerKind};
+use crate::items::record::RecordState;
 use crate::{CollectionStatistics, Document, DocumentStore, Etag, ItemCounts, Result, Wildcards};
 
 /// An MVCC snapshot: one consistent state of a database. Opening one is cheap and blocks no writer; a snapshot that is held for long
@@ -60,7 +60,7 @@ impl<'s> Snapshot<'s> {
         Snapshot { store, tx }
     }
 
-    pub(crate) fn parts(&self) -> (&crate::schema::Schema, &crate::store::Names, &ReadTransaction<'s>) {
+    pub(crate) fn parts(&self) -> (&crate::items::schema::Schema, &crate::store::Names, &ReadTransaction<'s>) {
         (&self.store.schema, &self.store.names, &self.tx)
     }
 

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 use storage::{Environment, WriteTransaction};
 
-use crate::schema::{DATABASE_ID, Schema};
-use crate::{Answer, Date, Error, Etag, Result, Snapshot, Stamp, StoreSettings, Write, Writing, base64};
+use crate::items::schema::{DATABASE_ID, Schema};
+use crate::wire::base64;
+use crate::{Answer, Date, Error, Etag, Result, Snapshot, Stamp, StoreSettings, Write, Writing};
 
 /// The documents of one database.
 pub struct DocumentStore {

@@ -10,16 +10,15 @@ use std::collections::HashMap;
 
 use storage::{FixedTree, WriteTransaction};
 
-use crate::collections::{Collection, ItemCounts};
-use crate::command::{Action, Command, Expected};
-use crate::found::CurrentItem;
-use crate::kinds::{ItemKind, PerKind};
+use crate::commands::command::{Action, Command, Expected};
+use crate::commands::patch::Patched;
+use crate::commands::put::PutDecision;
+use crate::ids::id;
+use crate::items::collections::{Collection, ItemCounts};
+use crate::items::found::CurrentItem;
+use crate::items::kinds::{ItemKind, PerKind};
 use crate::limits::COLLECTION_COUNT_MAX;
-use crate::patch::Patched;
-use crate::put::PutDecision;
-use crate::{
-    Batch, CommandResult, Date, DocumentStore, Error, Etag, Operation, Outcome, Result, Stamp, WrittenPatch, id,
-};
+use crate::{Batch, CommandResult, Date, DocumentStore, Error, Etag, Operation, Outcome, Result, Stamp, WrittenPatch};
 
 /// The state of one job in a write transaction.
 pub struct Writing<'a, 'e> {

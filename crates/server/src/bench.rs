@@ -6,7 +6,9 @@ use hyper::header::{
     TRANSFER_ENCODING,
 };
 
-use crate::{Route, compression, dispatch, routes};
+use crate::Route;
+use crate::messages::compression;
+use crate::routing::{dispatch, routes};
 
 /// The headers that are looked for in requests, but for those of WebSockets.
 pub const HEADERS_READ: [HeaderName; 11] = [

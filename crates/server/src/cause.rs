@@ -5,7 +5,7 @@
 
 use hyper::StatusCode;
 
-use crate::reply::Reply;
+use crate::messages::reply::Reply;
 
 /// The cause of a failed answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +42,7 @@ mod tests {
 
     #[test]
     fn an_answer_without_an_error_has_the_cause_of_its_status() {
-        assert_eq!(Cause::of(&crate::reply::empty(StatusCode::NOT_FOUND)), Cause::Request);
-        assert_eq!(Cause::of(&crate::reply::empty(StatusCode::SERVICE_UNAVAILABLE)), Cause::Server);
+        assert_eq!(Cause::of(&crate::messages::reply::empty(StatusCode::NOT_FOUND)), Cause::Request);
+        assert_eq!(Cause::of(&crate::messages::reply::empty(StatusCode::SERVICE_UNAVAILABLE)), Cause::Server);
     }
 }

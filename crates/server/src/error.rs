@@ -17,7 +17,7 @@ use query::definition::DefinitionError;
 use query::execute::ScriptFailure;
 
 use crate::cause::Cause;
-use crate::reply::{self, Reply};
+use crate::messages::reply::{self, Reply};
 
 pub(crate) type Result<T> = std::result::Result<T, Error>;
 

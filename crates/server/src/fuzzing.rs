@@ -1,7 +1,7 @@
 //! Doors to parsers that no caller outside of this crate has, for `crates/fuzzing`.
 
-use crate::framing::Framing;
-use crate::query_string::{QueryString, decode, decode_segment};
+use crate::messages::query_string::{QueryString, decode, decode_segment};
+use crate::network::framing::Framing;
 
 /// Parses a query; any answer is one.
 pub fn parse_query(text: &str, parameters: Option<&json::Value>) {

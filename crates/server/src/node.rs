@@ -8,19 +8,19 @@ use std::time::{Instant, SystemTime};
 use hyper::header::HeaderValue;
 use tokio::sync::{Semaphore, watch};
 
-use crate::answers::Answers;
 use crate::bridge::Bridge;
-use crate::connection::Connections;
 use crate::database_opening::Openings;
 use crate::feed::Feeds;
-use crate::hosts::Hosts;
-use crate::latency::Latencies;
 use crate::limits::Limits;
 use crate::memory::Memory;
-use crate::metrics::Metrics;
-use crate::recent_log::RecentLog;
+use crate::messages::answers::Answers;
+use crate::monitoring::latency::Latencies;
+use crate::monitoring::metrics::Metrics;
+use crate::monitoring::recent_log::RecentLog;
+use crate::monitoring::slow::SlowRequests;
+use crate::network::connection::Connections;
+use crate::network::hosts::Hosts;
 use crate::setting::Setting;
-use crate::slow::SlowRequests;
 use database::limits::REQUEST_MEMORY;
 
 /// The version that clients are told. They parse `major.minor` and switch features by it: 5.2 atomic guards, 6.1

@@ -14,21 +14,21 @@ use tokio::io::unix::AsyncFd;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
-use crate::answers::Answers;
 use crate::bridge::{Bridge, Pool};
-use crate::connection::Connections;
 use crate::database_opening::Openings;
 use crate::feed::Feeds;
-use crate::hosts::Hosts;
-use crate::latency::Latencies;
 use crate::limits::{DATABASES_LOGGED_MAX, Limits};
-use crate::listener;
 use crate::memory::Memory;
-use crate::metrics::Metrics;
+use crate::messages::answers::Answers;
+use crate::monitoring::latency::Latencies;
+use crate::monitoring::metrics::Metrics;
+use crate::monitoring::recent_log::RecentLog;
+use crate::monitoring::slow::SlowRequests;
+use crate::network::connection::Connections;
+use crate::network::hosts::Hosts;
+use crate::network::listener;
 use crate::node::Node;
-use crate::recent_log::RecentLog;
 use crate::setting::Setting;
-use crate::slow::SlowRequests;
 
 /// What a server is started with.
 #[derive(Debug, Clone)]

@@ -22,53 +22,39 @@
 //! A part of the database Rookery. Programs use it through the crate `rookerydb`, which is the public face; this crate carries no promise
 //! of stability.
 
-mod background;
+mod checkpoint;
 pub mod contents;
-pub mod counters;
 mod environment;
 mod error;
-mod fixed_tree;
-mod flush;
-mod header;
+mod heap;
 mod ids;
-pub mod inspect;
-mod intent;
+mod inspection;
 pub mod io;
 mod journal;
 pub mod limits;
-#[cfg(all(test, loom))]
-mod loom_tests;
 pub mod memory;
-mod pacing;
 mod page;
 mod pager;
 #[cfg(feature = "planted-bugs")]
 pub mod planted;
 #[cfg(not(feature = "planted-bugs"))]
 mod planted;
-mod records;
-mod recovery;
-mod scheduling;
-#[cfg(all(test, shuttle))]
-mod shuttle_tests;
 mod space;
-mod statistics;
 mod sync;
-mod tables;
-mod tasks;
+mod threads;
 mod transaction;
 mod tree;
-mod verify;
 
 pub use contents::Contents;
 pub use environment::{Durability, Environment, Options};
 pub use error::{Error, Result};
-pub use fixed_tree::{FixedCursor, FixedTree};
+pub use heap::records::{Location, Records};
+pub use heap::tables::{Key, Table};
 pub use ids::{PageNumber, TransactionId};
+pub use inspection::statistics::{Gauges, Journal, Statistics};
+pub use inspection::verify::{Report, Shape};
+pub use inspection::{counters, inspect};
 pub use journal::latency::JournalWrites;
-pub use records::{Location, Records};
-pub use statistics::{Gauges, Journal, Statistics};
-pub use tables::{Key, Table};
 pub use transaction::{Job, Lead, ReadTransaction, Reader, WriteTransaction};
+pub use tree::fixed::{FixedCursor, FixedTree};
 pub use tree::{Cursor, Tree};
-pub use verify::{Report, Shape};

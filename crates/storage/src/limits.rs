@@ -60,10 +60,10 @@ pub const READER_BLOCKS_MAX: usize = if IS_DIRECTED { 2 } else { 64 };
 /// Environments of which a thread keeps a reader slot.
 pub const KEPT_READER_SLOTS_MAX: usize = if IS_DIRECTED { 1 } else { 4 };
 
-/// Bytes of a [`crate::memory::Room`] that are not counted: about as many as the kernel holds for a connection anyway.
+/// Bytes of a [`crate::memory::MemoryReservation`] that are not counted: about as many as the kernel holds for a connection anyway.
 pub const UNCOUNTED_SIZE: usize = 64 << 10;
 
-/// Bytes in whose multiples a [`crate::memory::Room`] reserves.
+/// Bytes in whose multiples a [`crate::memory::MemoryReservation`] reserves.
 pub const MEMORY_STEP: usize = 64 << 10;
 
 /// Concurrent writes to the journal. On the devices that were measured, throughput stops rising at about four.

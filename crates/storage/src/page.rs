@@ -206,8 +206,8 @@ pub(crate) fn check(page: &Page, bytes: &[u8]) -> Result<(), &'static str> {
     match Kind::of(page) {
         None | Some(Kind::Unused | Kind::Contents) => Err("it has no known kind"),
         Some(Kind::Tree) => crate::tree::node::check(page),
-        Some(Kind::FixedTree) => crate::fixed_tree::check(page),
-        Some(Kind::Section) => crate::records::check(page),
+        Some(Kind::FixedTree) => crate::tree::fixed::check(page),
+        Some(Kind::Section) => crate::heap::records::check(page),
         Some(Kind::Run) if run_length(page) > (bytes.len() - RUN_START) as u64 => {
             Err("its value is longer than its run")
         }

@@ -14,7 +14,7 @@ type ModulePath = Vec<String>;
 
 /// The imports of one crate. Files are indices into [`Imports::files`].
 pub struct Imports {
-    /// Paths below the folder of the sources: `index/key.rs`.
+    /// Paths below the folder of the sources: `index/dictionary/key.rs`.
     pub files: Vec<String>,
     edges: Vec<BTreeSet<usize>>,
 }

@@ -53,8 +53,8 @@ pub(crate) struct Arguments {
     /// [default: the collection].
     #[arg(long)]
     id_prefix: Option<String>,
-    /// The collection of documents whose @metadata names none; `@empty` puts them into no collection [default: the name of the
-    /// file, for documents without @metadata].
+    /// The collection of documents whose @metadata names none; `@empty` puts them into no collection [default: the name of
+    /// the file].
     #[arg(long)]
     collection: Option<String>,
     /// What the file holds [default: by its name].

@@ -3,11 +3,12 @@
 
 use super::encode::{VERSION, action, kind};
 use super::{DefinitionChange, OutputWrite, OutputWrites, Stamp, Write};
-use crate::batch::Collections;
-use crate::command::{Action, Command};
-use crate::content::Content;
-use crate::patch::Patched;
-use crate::{Batch, Date, Error, Expected, Flags, HiLoRequest, Result, id};
+use crate::commands::batch::Collections;
+use crate::commands::command::{Action, Command};
+use crate::commands::patch::Patched;
+use crate::ids::id;
+use crate::wire::content::Content;
+use crate::{Batch, Date, Error, Expected, Flags, HiLoRequest, Result};
 
 impl Write {
     /// Reads a write that [`Write::encode`] wrote.

@@ -10,7 +10,7 @@
 //! The report of a patch is not encoded: only the proposing node answers the client, and it has the write itself.
 
 use super::{DefinitionChange, OutputWrite, OutputWrites, Stamp, Write};
-use crate::command::{Action, Command};
+use crate::commands::command::{Action, Command};
 use crate::{Batch, Error, Expected, Result};
 
 /// The version that is written, and the only one that is read.

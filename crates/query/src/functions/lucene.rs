@@ -1,9 +1,10 @@
-//! `lucene(field, query)`; `plan/lucene.rs` parses the query.
+//! `lucene(field, query)`; `plan/conditions/lucene.rs` parses the query.
 
 use super::{Argument, Function, Kind, Use};
 use crate::analysis::Analyzer;
 use crate::definition::{Analysis, Field, FieldName, FieldNeeds};
-use crate::plan::{Condition, FieldUse, Planner, Refused, Scalar, TermValue, TextQuery, lucene};
+use crate::plan::conditions::lucene;
+use crate::plan::{Condition, FieldUse, Planner, Refused, Scalar, TermValue, TextQuery};
 use crate::rql::{Call, Expression};
 
 pub(super) static LUCENE: Function = Function {

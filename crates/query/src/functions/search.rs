@@ -4,9 +4,8 @@ use super::{Argument, Function, Kind, Use};
 use crate::analysis::Analyzer;
 use crate::definition::Analysis;
 use crate::limits::{BOUND_SIZE_MAX, SEARCH_CLAUSES_MAX};
-use crate::plan::{
-    Condition, FieldUse, Planner, Refused, Scalar, SearchPart, TextQuery, Wildcard, check_bound, search_text,
-};
+use crate::plan::conditions::search_text;
+use crate::plan::{Condition, FieldUse, Planner, Refused, Scalar, SearchPart, TextQuery, Wildcard, check_bound};
 use crate::rql::{Call, Expression};
 
 pub(super) static SEARCH: Function = Function {

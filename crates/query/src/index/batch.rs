@@ -3,10 +3,10 @@
 
 use super::entry::{Entry, EntryVector};
 use super::error::{Error, Result};
-use super::groups::GroupChanges;
+use super::groups::group::GroupChanges;
+use super::groups::outputs::OutputChanges;
 use super::history::Notes;
 use super::limits::{BATCH_BYTES_KEPT, BATCH_SIZE_MAX, DOCUMENT_ID_SIZE_MAX, NAME_SIZE_MAX, VECTOR_WEIGHT};
-use super::outputs::OutputChanges;
 use super::references::ReferenceChanges;
 use documents::{Etag, id};
 use std::collections::BTreeMap;

@@ -8,18 +8,18 @@
 //! change of one property out of seven costs two lists, not fourteen.
 
 use super::batch::{Batch, BatchDocument};
-use super::columns::ColumnChanges;
+use super::dictionary::key::{self, ListKind};
+use super::dictionary::term::{FieldNumber, Kind};
 use super::entry::{EntryId, Record};
 use super::error::{Error, Result, corrupt};
-use super::graph_writer::{GraphWriter, NewVector};
-use super::key::{self, ListKind};
+use super::graph::vectors::Hash;
+use super::graph::writer::{GraphWriter, NewVector};
 use super::limits::ENTRY_ID_MAX;
-use super::list_writer::ListWriter;
-use super::posting_changes::PostingChanges;
-use super::runs::{self, Encoder, Run, Runs};
+use super::postings::list_writer::ListWriter;
+use super::postings::posting_changes::PostingChanges;
+use super::postings::runs::{self, Encoder, Run, Runs};
 use super::schema::{Counters, Schema};
-use super::term::{FieldNumber, Kind};
-use super::vectors::Hash;
+use super::sorting::columns::ColumnChanges;
 use std::ops::Range;
 use storage::{Location, WriteTransaction};
 

@@ -11,11 +11,11 @@
 //! result of a reduce, which has no document. Terms rise by field, kind and bytes, and none comes twice. The record is what removing needs
 //! (it names every list that the entry is in), and what sorting and projecting a small result reads.
 
+use super::dictionary::term::{FieldNumber, Kind, Term};
+use super::dictionary::words;
 use super::error::{Error, Result, corrupt};
+use super::graph::vectors::{Hash, hash_of};
 use super::limits::{DOCUMENT_ID_SIZE_MAX, ENTRY_SIZE_MAX, TERM_HASH_SIZE, TERM_SIZE_MAX};
-use super::term::{FieldNumber, Kind, Term};
-use super::vectors::{Hash, hash_of};
-use super::words;
 use crate::limits::VECTORS_OF_ENTRY_MAX;
 use crate::spatial::Shape;
 use crate::varint;

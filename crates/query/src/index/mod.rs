@@ -5,71 +5,46 @@
 //! [`IndexSnapshot`] reads it: rising ids of entries for a term, sets of them for ranges, terms in order, sorted results.
 //! `docs/design/indexes.md` tells why it is so.
 //!
-//! Writing, from the batch down: [`mod@batch`], [`batch_writer`], [`posting_changes`], [`list_writer`]. Reading, from the
-//! snapshot down: [`snapshot`], [`sort`] with [`columns`], [`range`], [`list_cursor`], [`term_entries`]; operators over rising ids:
-//! [`entry_ids`], [`entry_set`],
-//! [`combine`]. What a reduce works on: [`groups`]; which documents its results are to be: [`outputs`]; which documents asked for which:
-//! [`references`].
-//! What it knows of itself: [`history`]. Vectors: [`vectors`], [`mod@graph`], [`graph_writer`]. What is stored: [`schema`], [`list`],
-//! [`key`], [`runs`], [`mod@term`], [`mod@number`],
-//! [`mod@entry`], [`words`].
+//! Writing goes from a [`mod@batch`] through [`batch_writer`] to [`postings`], reading from a [`snapshot`] through [`sorting`] to
+//! [`postings`]. What is found by is in the [`dictionary`], nearest neighbours in the [`graph`], what a reduce works on in [`groups`],
+//! which documents asked for which in [`references`], what an index knows of itself in [`history`], what is stored in [`schema`].
 
 mod batch;
 mod batch_writer;
-mod column;
-mod columns;
-mod combine;
+mod dictionary;
 mod entry;
-mod entry_ids;
-mod entry_set;
 mod error;
 mod graph;
-mod graph_limit;
-mod graph_verify;
-mod graph_writer;
 mod groups;
 mod history;
-mod key;
 pub mod limits;
-mod list;
-mod list_cursor;
-mod list_writer;
-mod number;
-mod outputs;
-mod posting_changes;
-mod range;
+mod postings;
 mod references;
-mod runs;
 mod schema;
 mod snapshot;
-mod sort;
+mod sorting;
 mod store;
-mod term;
-mod term_entries;
-mod terms;
-mod vectors;
 mod verify;
-mod words;
 
 pub use batch::{Batch, Progress};
-pub use combine::{Difference, Intersection, Union};
+pub use dictionary::number::Number;
+pub use dictionary::term::{FieldNumber, Kind, StoredTerm, Term};
+pub use dictionary::term_entries::TermEntries;
+pub use dictionary::terms::Terms;
+pub use dictionary::words::{FieldNorms, Norm, WordFrequencies, WordSequence};
 pub use entry::{Entry, EntryId};
-pub use entry_ids::{AllEntries, EntryIds};
-pub use entry_set::{EntrySet, SetEntries};
 pub use error::{Error, Result};
-pub use groups::{
+pub use groups::group::{
     GroupChanges, GroupKey, Item, Member, NO_RESULT, NODE_ITEMS_BITS, NODE_ITEMS_MAX, NodeKey, items, put_item,
 };
+pub use groups::outputs::{OutputChanges, Owed};
 pub use history::{History, IndexError, Notes};
-pub use number::Number;
-pub use outputs::{OutputChanges, Owed};
-pub use range::{Estimate, TermRange};
+pub use postings::combine::{Difference, Intersection, Union};
+pub use postings::entry_ids::{AllEntries, EntryIds};
+pub use postings::entry_set::{EntrySet, SetEntries};
+pub use postings::range::{Estimate, TermRange};
 pub use references::ReferenceChanges;
 pub use snapshot::{FieldContents, IndexEntry, IndexSnapshot};
-pub use sort::{Absent, Direction, Order};
+pub use sorting::sort::{Absent, Direction, Order};
 pub use store::Index;
-pub use term::{FieldNumber, Kind, StoredTerm, Term};
-pub use term_entries::TermEntries;
-pub use terms::Terms;
 pub use verify::Verification;
-pub use words::{FieldNorms, Norm, WordFrequencies, WordSequence};

@@ -1,14 +1,14 @@
 //! The structures of an index environment, by their names in the catalog, and the single values among them.
 
 use super::batch::Progress;
+use super::dictionary::term::FieldNumber;
 use super::error::{Error, Result, corrupt};
-use super::groups::Groups;
+use super::graph::vectors::Vectors;
+use super::groups::group::Groups;
+use super::groups::outputs::Outputs;
 use super::history::{self, History, IndexError, Notes};
 use super::limits::{ENTRY_ID_MAX, FIELD_COUNT_MAX};
-use super::outputs::Outputs;
 use super::references::References;
-use super::term::FieldNumber;
-use super::vectors::Vectors;
 use storage::{Environment, FixedTree, Reader, Records, Tree, WriteTransaction};
 
 /// The version of everything that an index keeps.
@@ -31,13 +31,13 @@ const RESUME: &[u8] = b"resume/";
 /// Handles of everything; they stay valid.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Schema {
-    /// Posting lists of all fields: [`super::list`] under [`super::key`].
+    /// Posting lists of all fields: [`super::postings::list`] under [`super::dictionary::key`].
     pub postings: Tree,
     /// Entry id to the location of its record.
     pub entries: FixedTree,
     /// Records of entries: [`super::entry`].
     pub records: Records,
-    /// Lower-cased document id to the ids of its entries: [`super::runs`] from base 0.
+    /// Lower-cased document id to the ids of its entries: [`super::postings::runs`] from base 0.
     pub documents: Tree,
     /// Name of a field to its number: 2 bytes big-endian.
     pub fields: Tree,

@@ -1,23 +1,23 @@
 //! A snapshot of an index: one consistent state, as of some batch, for as long as it is held.
 
 use super::batch::Progress;
-use super::columns::Columns;
+use super::dictionary::key::{self, ListKind};
+use super::dictionary::number::Number;
+use super::dictionary::term::{FieldNumber, Kind, StoredTerm, Term};
+use super::dictionary::term_entries::TermEntries;
 use super::entry::{EntryId, Record};
-use super::entry_ids::{AllEntries, EntryIds};
-use super::entry_set::EntrySet;
 use super::error::{Result, corrupt};
-use super::graph::Graph;
-use super::groups::{GroupKey, Member, NodeKey};
+use super::graph::search::Graph;
+use super::groups::group::{GroupKey, Member, NodeKey};
+use super::groups::outputs::Owed;
 use super::history::{History, IndexError};
-use super::key::{self, ListKind};
-use super::list::Head;
-use super::number::Number;
-use super::outputs::Owed;
-use super::range::TermRange;
-use super::runs::{Run, Runs};
+use super::postings::entry_ids::{AllEntries, EntryIds};
+use super::postings::entry_set::EntrySet;
+use super::postings::list::Head;
+use super::postings::range::TermRange;
+use super::postings::runs::{Run, Runs};
 use super::schema::{Counters, Schema};
-use super::term::{FieldNumber, Kind, StoredTerm, Term};
-use super::term_entries::TermEntries;
+use super::sorting::columns::Columns;
 use documents::{Etag, id};
 use json::Raw;
 use std::sync::Arc;

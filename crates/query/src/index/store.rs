@@ -2,17 +2,17 @@
 
 use super::batch::Batch;
 use super::batch_writer;
-use super::columns::{ColumnChanges, Columns};
+use super::dictionary::term::FieldNumber;
 use super::error::{Error, Result};
-use super::groups::Groups;
+use super::graph::vectors::Vectors;
+use super::groups::group::Groups;
+use super::groups::outputs::{Outputs, Owed};
 use super::history::{self, Notes};
 use super::limits::NAME_SIZE_MAX;
-use super::outputs::{Outputs, Owed};
 use super::references::References;
 use super::schema::Schema;
 use super::snapshot::IndexSnapshot;
-use super::term::FieldNumber;
-use super::vectors::Vectors;
+use super::sorting::columns::{ColumnChanges, Columns};
 use parking_lot::Mutex;
 use std::path::Path;
 use std::sync::Arc;

@@ -4,15 +4,15 @@
 //! Each posting is looked up in the record of its entry. As none comes twice (ids rise, records have each term once), the
 //! same number of both means that no term of a record lacks its posting either; likewise for documents and entries.
 
+use super::dictionary::key::{self, ListKind, PostingKey};
+use super::dictionary::term::{FieldNumber, Kind, StoredTerm};
 use super::entry::{EntryId, Record, RecordTerm};
 use super::error::Result;
-use super::key::{self, ListKind, PostingKey};
 use super::limits::{BLOCK_SIZE_MAX, PROBLEMS_TOLD_MAX};
-use super::list::{self, Content, Head};
-use super::runs::Runs;
+use super::postings::list::{self, Content, Head};
+use super::postings::runs::Runs;
 use super::schema::Counters;
 use super::snapshot::IndexSnapshot;
-use super::term::{FieldNumber, Kind, StoredTerm};
 use documents::id;
 use std::collections::HashSet;
 use storage::Location;

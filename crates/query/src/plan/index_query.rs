@@ -1,9 +1,9 @@
 //! Queries that an index answers: which fields they need of it, and what they ask.
 
-use super::condition::{Condition, TermValue};
-use super::grouping::Grouping;
+use super::clauses::grouping::Grouping;
+use super::conditions::condition::{Condition, TermValue};
+use super::conditions::term_value::{range, term_value};
 use super::parameters::Scalar;
-use super::term_value::{range, term_value};
 use super::{FacetClause, Highlight, Parameters, Refused, Suggestion};
 use crate::analysis::Analyzer;
 use crate::definition::{Analysis, AutomaticIndex, Field, FieldName, FieldNeeds, FieldUse};

@@ -4,44 +4,33 @@
 //! that has the fields it needs. What the engine has not, or what means nothing, is refused; nothing of a query is passed over
 //! in silence.
 
+mod clauses;
 mod collection;
-mod columns;
-mod condition;
-pub(crate) mod condition_text;
+pub(crate) mod conditions;
 mod error;
-mod filter;
-mod grouping;
-mod include;
 mod index_query;
-pub(crate) mod lucene;
 mod options;
-mod page;
 mod parameters;
-mod path;
-mod projection;
-mod script;
-pub(crate) mod search_text;
-mod term_value;
 
 pub use crate::definition::FieldUse;
+pub use clauses::filter::FilterClause;
+pub(crate) use clauses::filter::{FilterCondition, Operand, Planner as FilterPlanner};
+pub use clauses::include::Explanations;
+pub(crate) use clauses::include::Includes;
+pub use clauses::page::{Page, WrittenPage};
+pub use clauses::projection::{PathStep, Projected, ProjectedColumn, Projection, ProjectionBehavior};
 pub use collection::{CollectionQuery, Filter, Order, Source};
-pub use condition::{Condition, Neighbours, SpatialQuery, TermValue, TextQuery, VectorQuery, VectorTarget};
+pub use conditions::condition::{Condition, Neighbours, SpatialQuery, TermValue, TextQuery, VectorQuery, VectorTarget};
+pub use conditions::lucene::LuceneQuery;
+pub(crate) use conditions::path::write_path;
+pub use conditions::search_text::{SearchPart, Wildcard};
+pub(crate) use conditions::term_value::{check_bound, end, range};
 pub use error::Refused;
-pub use filter::FilterClause;
-pub(crate) use filter::{FilterCondition, Operand, Planner as FilterPlanner};
-pub use include::Explanations;
-pub(crate) use include::Includes;
 pub(crate) use index_query::Planner;
 pub use index_query::{DistanceKey, IndexChoice, IndexQuery, SortBy, SortKey};
-pub use lucene::LuceneQuery;
 pub(crate) use options::Options;
-pub use page::{Page, WrittenPage};
 pub use parameters::Parameters;
 pub(crate) use parameters::Scalar;
-pub(crate) use path::write_path;
-pub use projection::{PathStep, Projected, ProjectedColumn, Projection, ProjectionBehavior};
-pub use search_text::{SearchPart, Wildcard};
-pub(crate) use term_value::{check_bound, end, range};
 
 pub use crate::functions::facet::{
     ALL_RESULTS, Aggregation, Facet, FacetBy, FacetClause, FacetOptions, FacetRange, FacetSetup, Measures, TermSort,
@@ -49,11 +38,11 @@ pub use crate::functions::facet::{
 pub use crate::functions::highlight::{Highlight, Tags};
 pub use crate::functions::more_like_this::{Base, LikenessOptions, MoreLikeThis};
 pub use crate::functions::suggest::{Suggestion, SuggestionDistance, SuggestionOptions};
-pub use script::{Load, LoadIds, ScriptClause, ScriptForm};
+pub use clauses::script::{Load, LoadIds, ScriptClause, ScriptForm};
 
 use crate::functions::{ID, facet, suggest};
 use crate::rql::{self, Call, Expression, Query, Segment};
-use grouping::Grouping;
+use clauses::grouping::Grouping;
 
 /// A query, its parameters put in.
 #[derive(Debug, Clone)]
@@ -100,7 +89,7 @@ impl Plan {
         if query.from.is_of_revisions {
             return Err(Refused::NotSupported("queries over revisions".to_owned()));
         }
-        let query = &*columns::resolved(query)?;
+        let query = &*clauses::columns::resolved(query)?;
         let is_of_others = suggest::is_wanted(query) || facet::is_wanted(query);
         let filter = FilterClause::plan(query, parameters)?;
         if facet::is_wanted(query) && filter.is_some() {

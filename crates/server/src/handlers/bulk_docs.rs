@@ -11,9 +11,9 @@ use hyper::header::CONTENT_TYPE;
 use super::indexes::IndexWait;
 use super::submit::submit;
 use crate::error::Result;
-use crate::exchange::Exchange;
-use crate::query_string::QueryString;
-use crate::reply::{self, Reply};
+use crate::messages::query_string::QueryString;
+use crate::messages::reply::{self, Reply};
+use crate::routing::exchange::Exchange;
 
 /// With a single node, `majority` is satisfied at once.
 fn waits_for_replicas(query: QueryString<'_>) -> Result<bool> {

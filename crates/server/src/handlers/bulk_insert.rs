@@ -20,15 +20,15 @@ use hyper::StatusCode;
 use hyper::header::{CONNECTION, HeaderValue};
 use tokio::sync::mpsc;
 
-use crate::body::{BodyStream, RequestBody};
 use crate::bridge::Pool;
-use crate::connection::BodyPace;
 use crate::error::{Error, Result};
-use crate::exchange::Exchange;
 use crate::limits::BULK_INSERT_PART_SIZE;
 use crate::memory::MemoryReservation;
+use crate::messages::body::{BodyStream, RequestBody};
+use crate::messages::reply::{self, Reply};
+use crate::network::connection::BodyPace;
 use crate::node::Node;
-use crate::reply::{self, Reply};
+use crate::routing::exchange::Exchange;
 
 /// The open batch is stored when nothing more has arrived for so long.
 const FLUSH_AFTER: Duration = Duration::from_millis(50);

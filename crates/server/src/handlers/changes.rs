@@ -31,14 +31,14 @@ use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Message, Role, WebSoc
 
 use super::operations;
 use crate::error::{Error, Result};
-use crate::exchange::{Exchange, Upgrade};
 use crate::feed::{Change, Feed, FeedCursor, IndexNews, News};
 use crate::limits::{
     CHANGES_COMMAND_SIZE_MAX, CLOSE_REASON_SIZE_MAX, Limits, OPERATION_INTERVAL, PINGS_PER_IDLE, PINGS_UNANSWERED_MAX,
     REFUSED_PAUSE, WATCHED_COUNT_MAX, WATCHED_NAME_SIZE_MAX, WATCHED_SIZE_MAX,
 };
+use crate::messages::reply::{self, Reply};
 use crate::node::Node;
-use crate::reply::{self, Reply};
+use crate::routing::exchange::{Exchange, Upgrade};
 
 const SEC_WEBSOCKET_KEY: HeaderName = HeaderName::from_static("sec-websocket-key");
 const SEC_WEBSOCKET_ACCEPT: HeaderName = HeaderName::from_static("sec-websocket-accept");

@@ -3,9 +3,9 @@
 use hyper::StatusCode;
 
 use crate::error::Result;
-use crate::exchange::Exchange;
-use crate::humane_size;
-use crate::reply::{self, Reply};
+use crate::messages::reply::{self, Reply};
+use crate::monitoring::humane_size;
+use crate::routing::exchange::Exchange;
 
 pub(crate) fn basic(exchange: &Exchange) -> Result<Reply> {
     let snapshot = exchange.database().read();

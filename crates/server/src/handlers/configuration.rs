@@ -6,8 +6,8 @@ use json::Value;
 use super::databases::request_id;
 use crate::bridge::Pool;
 use crate::error::{Error, Result};
-use crate::exchange::Exchange;
-use crate::reply::{self, Reply};
+use crate::messages::reply::{self, Reply};
+use crate::routing::exchange::Exchange;
 
 /// GET `/databases/{name}/configuration/client`. `Etag` is -2 while nothing is configured.
 pub(crate) fn client(exchange: &Exchange) -> Result<Reply> {

@@ -12,8 +12,8 @@ use query::definition::SettingsOf;
 use super::indexes::{IndexesOfRecord, refused_setting};
 use crate::bridge::Pool;
 use crate::error::{Error, Result};
-use crate::exchange::Exchange;
-use crate::reply::{self, Reply};
+use crate::messages::reply::{self, Reply};
+use crate::routing::exchange::Exchange;
 
 const DATABASE_MISSING: HeaderName = HeaderName::from_static("database-missing");
 

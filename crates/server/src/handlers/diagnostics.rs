@@ -8,14 +8,14 @@ use hyper::StatusCode;
 use json::Writer;
 
 use crate::bridge::Pool;
-use crate::date;
 use crate::error::{Error, Result};
-use crate::exchange::Exchange;
 use crate::limits::LOG_LINES_PAGE;
-use crate::recent_log::{LogFilter, LogLevel};
-use crate::reply::{self, Reply};
+use crate::messages::date;
+use crate::messages::reply::{self, Reply};
+use crate::monitoring::recent_log::{LogFilter, LogLevel};
+use crate::monitoring::slow::SlowRequest;
+use crate::routing::exchange::Exchange;
 use crate::setting::Setting;
-use crate::slow::SlowRequest;
 
 /// GET `/admin/slow-requests`: the newest first.
 pub(crate) fn slow_requests(exchange: &Exchange) -> Result<Reply> {

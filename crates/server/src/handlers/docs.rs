@@ -23,15 +23,15 @@ use database::queries::Deadline;
 use hyper::StatusCode;
 use hyper::header::HeaderValue;
 
-use crate::answers::{self, AnswerWriter, Out};
+use super::submit::submit;
 use crate::bridge::Pool;
 use crate::error::{Error, Result};
-use crate::exchange::{Exchange, parse_object};
-use crate::handlers::submit::submit;
-use crate::humane_size::humane;
 use crate::limits::SHORT_WORK_SIZE;
-use crate::query_string::{QueryString, decode, parse_bool};
-use crate::reply::{self, Reply};
+use crate::messages::answers::{self, AnswerWriter, Out};
+use crate::messages::query_string::{QueryString, decode, parse_bool};
+use crate::messages::reply::{self, Reply};
+use crate::monitoring::humane_size::humane;
+use crate::routing::exchange::{Exchange, parse_object};
 
 /// Loads of at most so many ids are short enough for the network thread.
 const SHORT_ID_COUNT: usize = 8;

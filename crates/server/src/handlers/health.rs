@@ -3,8 +3,8 @@
 use hyper::StatusCode;
 
 use crate::error::Result;
-use crate::exchange::Exchange;
-use crate::reply::{self, Reply};
+use crate::messages::reply::{self, Reply};
+use crate::routing::exchange::Exchange;
 
 pub(crate) fn check(exchange: &Exchange) -> Result<Reply> {
     match exchange.database().failure() {

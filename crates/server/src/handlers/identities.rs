@@ -7,8 +7,8 @@ use database::documents::Write;
 use hyper::StatusCode;
 
 use crate::error::Result;
-use crate::exchange::Exchange;
-use crate::reply::{self, Reply};
+use crate::messages::reply::{self, Reply};
+use crate::routing::exchange::Exchange;
 
 pub(crate) async fn next(exchange: Exchange) -> Result<Reply> {
     let name = exchange.required("name")?.into_owned();

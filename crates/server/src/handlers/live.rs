@@ -11,12 +11,12 @@ use json::Writer;
 
 use super::indexes::Seen;
 use crate::bridge::Pool;
-use crate::date;
 use crate::error::Result;
-use crate::exchange::Exchange;
+use crate::messages::date;
+use crate::messages::reply::{self, Reply};
+use crate::monitoring::system;
 use crate::node::Node;
-use crate::reply::{self, Reply};
-use crate::system;
+use crate::routing::exchange::Exchange;
 
 /// GET `/admin/live`: `name`, or all databases.
 pub(crate) async fn get(exchange: Exchange) -> Result<Reply> {

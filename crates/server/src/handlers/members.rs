@@ -8,8 +8,8 @@ use json::Value;
 use super::databases::{request_id, strings};
 use crate::bridge::Pool;
 use crate::error::{Error, Result};
-use crate::exchange::Exchange;
-use crate::reply::{self, Reply};
+use crate::messages::reply::{self, Reply};
+use crate::routing::exchange::Exchange;
 
 /// The record of the database that the parameter `name` names.
 fn record(exchange: &Exchange) -> Result<std::sync::Arc<DatabaseRecord>> {

@@ -11,15 +11,15 @@ use hyper::header::{ETAG, HeaderName, HeaderValue};
 use hyper::{HeaderMap, Method, StatusCode, Uri};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::body::RequestBody;
-use crate::dispatch;
 use crate::error::{Error, Result};
-use crate::exchange::Exchange;
 use crate::limits::{STREAM_PART_SIZE, STREAM_PARTS_MAX, WHOLE_ANSWER_SIZE};
 use crate::memory::MemoryReservation;
+use crate::messages::body::RequestBody;
+use crate::messages::reply::{self, BodyPart, Reply, Waits};
 use crate::node::Node;
-use crate::reply::{self, BodyPart, Reply, Waits};
-use crate::routes::{self, Match};
+use crate::routing::dispatch;
+use crate::routing::exchange::Exchange;
+use crate::routing::routes::{self, Match};
 
 pub(crate) async fn post(mut exchange: Exchange) -> Result<Reply> {
     let mut body = exchange.read_object().await?;

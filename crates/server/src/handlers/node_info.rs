@@ -4,11 +4,11 @@ use hyper::header::{HeaderName, HeaderValue};
 use hyper::{HeaderMap, StatusCode};
 use json::Writer;
 
-use crate::date;
 use crate::error::Result;
-use crate::exchange::Exchange;
+use crate::messages::date;
+use crate::messages::reply::{self, Reply};
 use crate::node::{PROTOCOL_BUILD, PROTOCOL_VERSION};
-use crate::reply::{self, Reply};
+use crate::routing::exchange::Exchange;
 
 const SERVER_STARTUP_TIME: HeaderName = HeaderName::from_static("server-startup-time");
 

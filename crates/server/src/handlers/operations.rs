@@ -7,8 +7,8 @@ use database::{Operation, OperationDetail, OperationStatus, Operations};
 use hyper::StatusCode;
 
 use crate::error::{Error, Result};
-use crate::exchange::Exchange;
-use crate::reply::{self, Reply};
+use crate::messages::reply::{self, Reply};
+use crate::routing::exchange::Exchange;
 
 pub(crate) fn next_id(exchange: &Exchange) -> Result<Reply> {
     Ok(id_reply(exchange, exchange.database().operations()))

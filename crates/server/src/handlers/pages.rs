@@ -3,8 +3,8 @@
 use hyper::StatusCode;
 
 use crate::error::Result;
-use crate::exchange::Exchange;
-use crate::reply::{self, Reply};
+use crate::messages::reply::{self, Reply};
+use crate::routing::exchange::Exchange;
 
 /// GET `/favicon.ico`: none, said without an error in the browser's console.
 pub(crate) fn icon(_: &Exchange) -> Result<Reply> {

@@ -11,11 +11,11 @@ use database::documents::{
 use hyper::StatusCode;
 use json::{Minifier, Writer};
 
+use super::submit::submit;
 use crate::bridge::Pool;
 use crate::error::{Error, Result};
-use crate::exchange::Exchange;
-use crate::handlers::submit::submit;
-use crate::reply::{self, Reply};
+use crate::messages::reply::{self, Reply};
+use crate::routing::exchange::Exchange;
 
 pub(crate) async fn patch(mut exchange: Exchange) -> Result<Reply> {
     let query = exchange.query();

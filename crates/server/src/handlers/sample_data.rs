@@ -11,9 +11,9 @@ use json::Value;
 use super::indexes;
 use crate::bridge::Pool;
 use crate::error::{Error, Result};
-use crate::exchange::Exchange;
-use crate::query_string::QueryString;
-use crate::reply::{self, Reply};
+use crate::messages::query_string::QueryString;
+use crate::messages::reply::{self, Reply};
+use crate::routing::exchange::Exchange;
 
 /// One document a line, with its id and collection in `@metadata`.
 const NORTHWIND: &[u8] = include_bytes!("../../../../data-sets/northwind.jsonl.zst");

@@ -6,9 +6,9 @@ use hyper::StatusCode;
 
 use super::indexes::Seen;
 use crate::error::Result;
-use crate::exchange::{Exchange, write_origin};
-use crate::humane_size;
-use crate::reply::{self, Reply};
+use crate::messages::reply::{self, Reply};
+use crate::monitoring::humane_size;
+use crate::routing::exchange::{Exchange, write_origin};
 
 pub(crate) fn basic(exchange: &Exchange) -> Result<Reply> {
     let statistics = exchange.database().read().statistics()?;

@@ -11,12 +11,12 @@ use hyper::{Method, StatusCode};
 
 use super::docs::prefix_query;
 use super::queries::{Request, context, deadline_of_query, ready, with_snapshots};
-use crate::answers::{self, AnswerWriter, Out};
 use crate::bridge::Pool;
-use crate::date::NEVER;
 use crate::error::{Error, Result};
-use crate::exchange::Exchange;
-use crate::reply::{self, Reply};
+use crate::messages::answers::{self, AnswerWriter, Out};
+use crate::messages::date::NEVER;
+use crate::messages::reply::{self, Reply};
+use crate::routing::exchange::Exchange;
 
 /// How a stream looks.
 #[derive(Clone, Copy, PartialEq, Eq)]

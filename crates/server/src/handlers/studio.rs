@@ -14,10 +14,10 @@ use hyper::header::{
 };
 use hyper::{Method, Response, StatusCode};
 
-use crate::compression;
 use crate::error::Result;
-use crate::exchange::Exchange;
-use crate::reply::{self, Reply, ReplyBody};
+use crate::messages::compression;
+use crate::messages::reply::{self, Reply, ReplyBody};
+use crate::routing::exchange::Exchange;
 
 /// The folder of all files, as it is in paths of requests.
 const FOLDER: &str = "/studio/";

@@ -6,9 +6,9 @@ use std::time::Duration;
 use hyper::StatusCode;
 
 use crate::error::{Error, Result};
-use crate::exchange::Exchange;
 use crate::limits::DELAY_MAX;
-use crate::reply::{self, Reply};
+use crate::messages::reply::{self, Reply};
+use crate::routing::exchange::Exchange;
 
 pub(crate) async fn delay(exchange: Exchange) -> Result<Reply> {
     let delay = Duration::from_millis(exchange.required_number("value")?);

@@ -8,9 +8,9 @@ use json::Value;
 use super::databases::missing;
 use super::node_info::write_build;
 use crate::error::Result;
-use crate::exchange::{Exchange, write_origin};
+use crate::messages::reply::{self, Reply};
 use crate::node::PROTOCOL_VERSION;
-use crate::reply::{self, Reply};
+use crate::routing::exchange::{Exchange, write_origin};
 
 /// GET `/topology`: `name`, `localUrl`. A database that does not exist, or that the caller may not read: 503 with `Database-Missing`.
 pub(crate) fn database(exchange: &Exchange) -> Result<Reply> {

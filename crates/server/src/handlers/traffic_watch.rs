@@ -7,9 +7,9 @@ use json::{Value, Writer};
 
 use super::databases::strings;
 use crate::error::{Error, Result};
-use crate::exchange::Exchange;
 use crate::limits::TRAFFIC_WATCH_SIZE_MAX;
-use crate::reply::{self, Reply};
+use crate::messages::reply::{self, Reply};
+use crate::routing::exchange::Exchange;
 
 /// The configuration before it was ever set.
 const DEFAULT: &str = r#"{"TrafficWatchMode":"Off","Databases":null,"StatusCodes":null,"MinimumResponseSizeInBytes":0,"MinimumRequestSizeInBytes":0,"MinimumDurationInMs":0,"HttpMethods":null,"ChangeTypes":null,"CertificateThumbprints":null}"#;

@@ -7,9 +7,9 @@
 use super::newest::{self, Newest};
 use super::record::{ALIGNMENT, PACKED_ALIGNMENT};
 use crate::error::{Error, Result};
+use crate::inspection::statistics::Journal;
 use crate::io::{File, Folder, OpenMode};
 use crate::limits::{JOURNAL_FILE_SIZE_MAX, JOURNAL_FILE_SIZE_MIN};
-use crate::statistics::Journal;
 use std::collections::VecDeque;
 use std::sync::Arc;
 

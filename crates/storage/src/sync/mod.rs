@@ -18,8 +18,12 @@ mod kind;
 #[path = "system.rs"]
 mod kind;
 
+#[cfg(all(test, loom))]
+mod loom_tests;
 #[cfg(all(test, any(loom, shuttle), feature = "planted-bugs"))]
 pub(crate) mod planted_tests;
+#[cfg(all(test, shuttle))]
+mod shuttle_tests;
 
 pub(crate) use kind::*;
 

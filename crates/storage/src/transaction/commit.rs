@@ -10,6 +10,7 @@ use super::WriteTransaction;
 use super::direct::DirectRuns;
 use super::job::{JobPointer, StackJob, Wake};
 use super::nesting::Nesting;
+use crate::checkpoint::pacing::CommitBytes;
 use crate::environment::{Durability, Inner, Writer};
 use crate::error::{Error, Result};
 use crate::ids::{PageNumber, SnapshotWord, TransactionId};
@@ -20,12 +21,11 @@ use crate::limits::{
     ASYNC_JOURNAL_WRITES_IN_FLIGHT_MAX, JOBS_PER_TRANSACTION_MAX, JOURNAL_LEFT_MIN, JOURNAL_WRITES_IN_FLIGHT_MAX,
     SHORT_BATCHES_AT_ONCE_MAX, SHORT_JOB_PAGES_SIZE, SHORT_JOBS_PER_TRANSACTION_MAX, SHORT_JOBS_SIZE_MAX,
 };
-use crate::pacing::CommitBytes;
 use crate::page;
 use crate::pager::changes::Lines;
 use crate::planted::{Bug, is_planted};
 use crate::sync::{Mutex, MutexGuard};
-use crate::tasks::Task;
+use crate::threads::tasks::Task;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

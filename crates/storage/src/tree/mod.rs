@@ -11,6 +11,7 @@ pub(crate) mod catalog;
 mod cursor;
 mod exchange;
 pub(crate) mod finger;
+pub(crate) mod fixed;
 pub(crate) mod node;
 
 pub use cursor::Cursor;

@@ -23,8 +23,8 @@
 //! Invariants: keys rise strictly; records lie between `heap` and the end and do not overlap; `garbage` is what lies
 //! there and belongs to nothing; what free slots remember is garbage and does not overlap.
 
-use crate::counters;
 use crate::ids::PageNumber;
+use crate::inspection::counters;
 use crate::limits::{KEY_SIZE_MAX, PAGE_SIZE};
 use crate::page::{self, Kind, count, set_count, u16_at, u32_at, u64_at};
 use crate::pager::Page;

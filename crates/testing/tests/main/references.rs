@@ -34,7 +34,7 @@ fn files_that_comments_and_documents_name_exist() {
     let is_there = |from: &str, named: &str| {
         let folder = from.rsplit_once('/').map_or("", |(folder, _)| folder);
         let (first, rest) = named.split_once('/').unwrap_or((named, ""));
-        // `storage/flush.rs` is short for `crates/storage/src/flush.rs`.
+        // `storage/checkpoint/flush.rs` is short for `crates/storage/src/checkpoint/flush.rs`.
         let long = [format!("crates/{first}/src/{rest}"), format!("crates/{first}/{rest}")];
         long.iter().any(|long| names.contains(long.as_str()))
             || names

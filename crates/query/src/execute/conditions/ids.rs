@@ -6,7 +6,7 @@ use super::super::score::{Builder, Node, ScoredCondition};
 use super::{Behavior, ResolvedField};
 use crate::definition::Fields;
 use crate::index::{EntrySet, Error, IndexSnapshot, Result};
-use crate::plan::condition_text::Several;
+use crate::plan::conditions::text::Several;
 use std::fmt::{self, Formatter};
 
 /// Entries of these documents.

@@ -8,7 +8,7 @@ use super::{Behavior, ResolvedField};
 use crate::definition::Fields;
 use crate::index::{Error, IndexSnapshot, Result, Union};
 use crate::plan::Condition;
-use crate::plan::condition_text::Several;
+use crate::plan::conditions::text::Several;
 use std::fmt::{self, Formatter};
 
 /// Entries that any of these finds.

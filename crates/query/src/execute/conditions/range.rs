@@ -9,7 +9,7 @@ use crate::definition::Fields;
 use crate::definition::terms;
 use crate::index::{EntrySet, Error, IndexSnapshot, Number, Result, TermRange};
 use crate::plan::FieldUse;
-use crate::plan::condition_text::Range;
+use crate::plan::conditions::text::Range;
 use std::fmt;
 use std::ops::Bound;
 

@@ -9,7 +9,7 @@ use crate::definition::Fields;
 use crate::definition::terms;
 use crate::index::{EntryIds, EntrySet, Error, IndexSnapshot, Intersection, Result, Union};
 use crate::limits::EXPLAINED_OPERATORS_MAX;
-use crate::plan::condition_text::Several;
+use crate::plan::conditions::text::Several;
 use crate::plan::{FieldUse, TermValue};
 use std::fmt;
 

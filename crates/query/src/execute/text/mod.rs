@@ -15,7 +15,7 @@ pub(super) use find::ids;
 pub(super) use phrase::Phrase;
 
 use crate::index::{EntrySet, FieldNumber};
-use crate::plan::condition_text;
+use crate::plan::conditions::text as condition_text;
 use glob::Glob;
 use std::fmt;
 use std::ops::{Bound, RangeBounds};

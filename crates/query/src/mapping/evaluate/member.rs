@@ -151,7 +151,7 @@ fn scalar<'d>(value: &Value<'d>, property: Property) -> Option<Value<'d>> {
     }
 }
 
-pub(in super::super) fn of_date<'d>(date: DateTime, property: Property) -> Option<Value<'d>> {
+pub(in crate::mapping) fn of_date<'d>(date: DateTime, property: Property) -> Option<Value<'d>> {
     let (civil, time) = (date.civil(), date.time_of_day());
     let text = |text: &'static str| Some(Value::Text(Cow::Borrowed(text)));
     Some(Value::Long(match property {
@@ -173,7 +173,7 @@ pub(in super::super) fn of_date<'d>(date: DateTime, property: Property) -> Optio
     }))
 }
 
-pub(in super::super) fn of_span<'d>(TimeSpan(ticks): TimeSpan, property: Property) -> Option<Value<'d>> {
+pub(in crate::mapping) fn of_span<'d>(TimeSpan(ticks): TimeSpan, property: Property) -> Option<Value<'d>> {
     let total = |unit: i64| Some(Value::Double(ticks as f64 / unit as f64));
     Some(Value::Long(match property {
         Property::TotalDays => return total(TICKS_PER_DAY),

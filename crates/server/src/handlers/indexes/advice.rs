@@ -11,9 +11,9 @@ use json::Writer;
 
 use crate::bridge::Pool;
 use crate::error::Result;
-use crate::exchange::Exchange;
 use crate::limits::ADVICE_UNUSED_AFTER;
-use crate::reply::{self, Reply};
+use crate::messages::reply::{self, Reply};
+use crate::routing::exchange::Exchange;
 
 pub(crate) async fn advice(exchange: Exchange) -> Result<Reply> {
     let unused_after: Duration = exchange.query().time_span("unusedAfter")?.unwrap_or(ADVICE_UNUSED_AFTER);

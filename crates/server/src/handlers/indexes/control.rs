@@ -14,8 +14,8 @@ use query::index::IndexError;
 use super::{by_name, named};
 use crate::bridge::Pool;
 use crate::error::{Error, Result};
-use crate::exchange::{Exchange, write_origin};
-use crate::reply::{self, Reply};
+use crate::messages::reply::{self, Reply};
+use crate::routing::exchange::{Exchange, write_origin};
 
 /// Documents that could not be indexed.
 pub(crate) async fn errors(exchange: Exchange) -> Result<Reply> {

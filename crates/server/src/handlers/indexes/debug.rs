@@ -16,9 +16,9 @@ use query::indexing::{GroupTree, Parts, SHOWN_DOCUMENTS_MAX, TreeNode, group_tre
 
 use crate::bridge::Pool;
 use crate::error::{Error, Result};
-use crate::exchange::Exchange;
 use crate::limits::SOURCE_IDS_PAGE_MAX;
-use crate::reply::{self, Reply};
+use crate::messages::reply::{self, Reply};
+use crate::routing::exchange::Exchange;
 
 pub(crate) async fn debug(exchange: Exchange) -> Result<Reply> {
     let (name, operation) = (exchange.required("name")?, exchange.required("op")?.into_owned());

@@ -25,8 +25,8 @@ use query::definition::{DefinitionError, IndexSettings, MapIndex, SettingRefused
 
 use crate::bridge::Pool;
 use crate::error::{Error, Result};
-use crate::exchange::{Exchange, write_origin};
-use crate::reply::{self, Reply};
+use crate::messages::reply::{self, Reply};
+use crate::routing::exchange::{Exchange, write_origin};
 
 pub(crate) use advice::advice;
 pub(crate) use control::{clear_errors, disable, enable, errors, replace, set_lock, set_priority, start, status, stop};

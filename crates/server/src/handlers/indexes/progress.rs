@@ -13,9 +13,9 @@ use super::definition::kind;
 use super::state::Seen;
 use crate::bridge::Pool;
 use crate::error::{Error, Result};
-use crate::exchange::Exchange;
 use crate::limits::{COUNTED_ITEMS_MAX, COUNTED_TOMBSTONES_MAX};
-use crate::reply::{self, Reply};
+use crate::messages::reply::{self, Reply};
+use crate::routing::exchange::Exchange;
 
 /// What an index has to take from a source, and how much there is in all.
 struct Left {

@@ -17,10 +17,10 @@ use super::control::write_errors;
 use super::definition::kind;
 use crate::bridge::Pool;
 use crate::error::{Error, Result};
-use crate::exchange::Exchange;
 use crate::handlers::queries::{Request, context, write_entry};
 use crate::limits::{SAMPLE_COUNT, SAMPLE_COUNT_MAX};
-use crate::reply::{self, Reply};
+use crate::messages::reply::{self, Reply};
+use crate::routing::exchange::Exchange;
 
 /// What a definition is called that has no name.
 const NAME: &str = "Test";

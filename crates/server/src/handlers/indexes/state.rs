@@ -12,11 +12,11 @@ use query::index::Progress as IndexProgress;
 use super::control::status_name;
 use super::definition::{kind, state};
 use super::{by_name, named};
-use crate::date::NEVER;
 use crate::error::{Error, Result};
-use crate::exchange::{Exchange, write_origin};
+use crate::messages::date::NEVER;
+use crate::messages::reply::{self, Reply};
 use crate::node::Node;
-use crate::reply::{self, Reply};
+use crate::routing::exchange::{Exchange, write_origin};
 
 fn date(date: Option<Date>) -> String {
     date.map_or(NEVER.to_owned(), |date| date.to_string())

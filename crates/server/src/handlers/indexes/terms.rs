@@ -9,8 +9,8 @@ use query::index::{Direction, Kind, StoredTerm, TermRange};
 use super::by_name;
 use crate::bridge::Pool;
 use crate::error::Result;
-use crate::exchange::Exchange;
-use crate::reply::{self, Reply};
+use crate::messages::reply::{self, Reply};
+use crate::routing::exchange::Exchange;
 
 /// What a present null is called among the terms of a field.
 pub(crate) const NULL_TERM: &str = "NULL_VALUE";

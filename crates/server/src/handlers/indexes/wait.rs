@@ -8,9 +8,9 @@ use database::Index;
 use database::documents::{CommandResult, Outcome};
 
 use crate::error::{Error, Result};
-use crate::exchange::Exchange;
 use crate::handlers::queries::wait_for;
-use crate::query_string::QueryString;
+use crate::messages::query_string::QueryString;
+use crate::routing::exchange::Exchange;
 
 /// Which indexes a batch waits for, and how long.
 pub(crate) struct IndexWait {

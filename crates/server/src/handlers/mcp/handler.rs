@@ -9,8 +9,8 @@ use rmcp::service::{RequestContext, RoleServer};
 
 use super::inner::Caller;
 use super::table::{self, Arguments, Outcome, TOOLS, ToolError, ToolSpec};
-use crate::dispatch::Contained;
 use crate::error::Error;
+use crate::routing::dispatch::Contained;
 
 /// For the model, before it sees any tool.
 const INSTRUCTIONS: &str = "Rookery is a document database: JSON documents in collections, queried in RQL. Begin with list_databases, \

@@ -8,15 +8,15 @@ use hyper::{Method, StatusCode, Uri};
 use json::Raw;
 
 use super::table::ToolError;
-use crate::body::RequestBody;
-use crate::dispatch;
 use crate::error::Error;
-use crate::exchange::Exchange;
 use crate::limits::MCP_READ_SIZE_MAX;
 use crate::memory::{self, MemoryReservation};
+use crate::messages::body::RequestBody;
+use crate::messages::reply::BodyPart;
+use crate::network::peer::Peer;
 use crate::node::Node;
-use crate::peer::Peer;
-use crate::reply::BodyPart;
+use crate::routing::dispatch;
+use crate::routing::exchange::Exchange;
 
 /// Who calls a tool.
 #[derive(Clone)]

@@ -27,11 +27,11 @@ use hyper::{Method, Request, Response};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 
-use crate::body::RequestBody;
 use crate::error::{Error, Result};
-use crate::exchange::Exchange;
 use crate::limits::{MCP_MESSAGE_SIZE_MAX, MCP_TREE_FACTOR};
-use crate::reply::{Reply, ReplyBody};
+use crate::messages::body::RequestBody;
+use crate::messages::reply::{Reply, ReplyBody};
+use crate::routing::exchange::Exchange;
 use handler::Tools;
 use inner::Caller;
 

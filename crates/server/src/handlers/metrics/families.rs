@@ -1,7 +1,7 @@
 //! The families of `/metrics`: one closed table. docs/operate.md has a row for each.
 
 use super::facts::{IndexFacts, OpenFacts};
-use crate::exposition::{Family, counter, gauge, histogram};
+use crate::monitoring::exposition::{Family, counter, gauge, histogram};
 
 /// The value of a family, from what it is about.
 pub(super) type Value<T> = fn(&T) -> u64;

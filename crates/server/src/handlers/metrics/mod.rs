@@ -12,12 +12,12 @@ use std::time::UNIX_EPOCH;
 use crate::bridge::Pool;
 use crate::cause::Cause;
 use crate::error::Result;
-use crate::exchange::Exchange;
-use crate::exposition::{CONTENT_TYPE, Exposition, Samples};
-use crate::latency::Histogram;
+use crate::messages::reply::{self, Reply};
+use crate::monitoring::exposition::{CONTENT_TYPE, Exposition, Samples};
+use crate::monitoring::latency::Histogram;
+use crate::monitoring::system;
 use crate::node::{Node, PROTOCOL_VERSION};
-use crate::reply::{self, Reply};
-use crate::system;
+use crate::routing::exchange::Exchange;
 use facts::Facts;
 
 /// Powers of two of microseconds that have a bucket among requests: 128 us to 16 s.

@@ -8,12 +8,12 @@ use database::queries::{self, Counts, Included, MarkedTexts, Marks, QueryRun, Ro
 use hyper::header::{ETAG, HeaderName, HeaderValue};
 
 use super::{facets, plans, timings};
-use crate::answers::WholeOut;
-use crate::date::NEVER;
 use crate::error::{Error, Result};
-use crate::exchange::Exchange;
 use crate::handlers::docs::write_includes;
-use crate::reply::{self, Reply};
+use crate::messages::answers::WholeOut;
+use crate::messages::date::NEVER;
+use crate::messages::reply::{self, Reply};
+use crate::routing::exchange::Exchange;
 
 const REQUEST_TIME: HeaderName = HeaderName::from_static("request-time");
 

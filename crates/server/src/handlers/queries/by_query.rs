@@ -16,8 +16,8 @@ use super::ready::{ready, wait_for};
 use super::request::Request;
 use crate::bridge::Pool;
 use crate::error::{Error, Result};
-use crate::exchange::Exchange;
-use crate::reply::{self, Reply};
+use crate::messages::reply::{self, Reply};
+use crate::routing::exchange::Exchange;
 
 /// `DELETE`: `allowStale`, `staleTimeout`, `maxOpsPerSec`, `details`. Body as that of a query.
 pub(crate) async fn delete(mut exchange: Exchange) -> Result<Reply> {

@@ -3,9 +3,9 @@
 use query::index::{FieldNumber, IndexEntry, StoredTerm};
 
 use super::answer::{Answer, elapsed_ms};
-use crate::answers::WholeOut;
 use crate::error::{Error, Result};
 use crate::handlers::indexes::NULL_TERM;
+use crate::messages::answers::WholeOut;
 
 impl Answer<'_> {
     /// A result for each entry: `{field: term, or array of terms, ..., "id()"}`, the fields by name. Numbers are their texts.

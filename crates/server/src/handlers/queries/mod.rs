@@ -29,13 +29,13 @@ use database::queries::{Deadline, OpenedIndex, QueryRun, ReadyIndex, RunContext,
 use hyper::{Method, StatusCode};
 use query::plan::{Find, IndexChoice, IndexQuery, Source};
 
-use crate::answers::{self, AnswerWriter, SmallAnswer, WholeOut};
 use crate::bridge::Pool;
 use crate::error::{Error, Result};
-use crate::exchange::Exchange;
 use crate::limits::{SMALL_ANSWER_ENTRIES, SMALL_ANSWER_SIZE, WHOLE_ANSWER_SIZE};
-use crate::reply::{self, Reply};
-use crate::slow::RunningQuery;
+use crate::messages::answers::{self, AnswerWriter, SmallAnswer, WholeOut};
+use crate::messages::reply::{self, Reply};
+use crate::monitoring::slow::RunningQuery;
+use crate::routing::exchange::Exchange;
 use answer::Answer;
 
 /// The query form that tells which index would answer.

@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 use super::request::Request;
 use crate::bridge::Pool;
 use crate::error::{Error, Result};
-use crate::exchange::Exchange;
+use crate::routing::exchange::Exchange;
 
 /// Makes the index of a query ready. It waits as long as the query says, or for an index that was just created, whose results would mean
 /// nothing, as long as a query may run. The query string may have `freshReads`, `disableAutoIndexCreation` and `neverWidenAutoIndexes`.

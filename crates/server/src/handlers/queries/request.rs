@@ -8,9 +8,9 @@ use hyper::StatusCode;
 use query::plan::ProjectionBehavior;
 
 use crate::error::{Error, Result};
-use crate::exchange::{Exchange, parse_object, parse_query};
+use crate::messages::time_span::{TIME_SPAN, time_span};
 use crate::node::Node;
-use crate::time_span::{TIME_SPAN, time_span};
+use crate::routing::exchange::{Exchange, parse_object, parse_query};
 
 /// A query with what its request says about how it is answered.
 pub(crate) struct Request {

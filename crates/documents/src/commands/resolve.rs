@@ -1,0 +1,250 @@
+//! Resolving the patches of a batch: from scripts to plain commands.
+
+use std::collections::{BTreeMap, HashMap};
+
+use json::Raw;
+use script::Effect;
+
+use super::command::{Action, Command};
+use super::patch::{PatchCommand, PatchReport, Patched, whole};
+use crate::ids::id;
+use crate::wire::content::{self, Content};
+use crate::{
+    Batch, Error, Expected, Operation, PatchInput, PatchRequest, PatchRun, PatchScript, PatchStatus, Result, Snapshot,
+};
+
+/// Runs the scripts of patches.
+pub trait ScriptRunner {
+    /// Why it fails.
+    type Error: From<Error>;
+
+    /// Runs a script.
+    ///
+    /// * `id`: of the document that is patched.
+    /// * `document`: `None` for one that is not there; it begins empty.
+    ///
+    /// # Errors
+    ///
+    /// The script fails, or the documents cannot be read.
+    fn run(
+        &mut self,
+        script: &PatchScript,
+        id: &str,
+        document: Option<&PatchInput>,
+        view: &mut View<'_>,
+    ) -> Result<PatchRun, Self::Error>;
+}
+
+/// The documents as a command of a batch sees them: a snapshot, and what the commands before it do.
+pub struct View<'v> {
+    snapshot: &'v Snapshot<'v>,
+    /// The batch as far as it is resolved.
+    batch: Batch,
+    /// Pending writes by lower-cased id; `None`: deleted.
+    written: HashMap<Vec<u8>, Option<(String, Content)>>,
+    /// Lower-cased prefixes of what it deletes.
+    deleted: Vec<Vec<u8>>,
+    /// Ids read from the snapshot, with their change vectors.
+    reads: BTreeMap<String, Option<String>>,
+}
+
+impl View<'_> {
+    /// The document with this id.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read.
+    pub fn get(&mut self, id: &str) -> Result<Option<PatchInput>> {
+        let key = id::lower(id);
+        if let Some(written) = self.written.get(&key) {
+            return Ok(written.as_ref().map(|(id, content)| {
+                let (metadata, body) = content.bytes(&self.batch.text).split_at(content.metadata_size as usize);
+                PatchInput { id: id.clone(), json: whole(metadata, body), stored: None }
+            }));
+        }
+        if self.deleted.iter().any(|prefix| key.starts_with(prefix)) {
+            return Ok(None);
+        }
+        let document = self.snapshot.get(id)?;
+        let vector = document.as_ref().map(|document| document.change_vector());
+        self.reads.insert(id.to_owned(), vector.clone());
+        Ok(document.zip(vector).map(|(document, vector)| PatchInput {
+            id: document.id().to_owned(),
+            json: whole(document.stored_metadata(), document.body().bytes()),
+            stored: Some((vector, document.last_modified())),
+        }))
+    }
+
+    /// Adds a document to what is written.
+    fn put(&mut self, id: &str, json: &[u8], expected: Expected) -> Result<()> {
+        self.batch.push_put(id, Raw::new(json), expected)?;
+        self.note_last();
+        Ok(())
+    }
+
+    /// Adds a document that is there to what is written. Its id is whole, however it ends.
+    fn put_back(&mut self, id: &str, json: &[u8]) -> Result<()> {
+        self.batch.push_put(id, Raw::new(json), Expected::Any)?;
+        if let Some(Command { action: Action::Put { has_whole_id, .. }, .. }) = self.batch.commands.last_mut() {
+            *has_whole_id = true;
+        }
+        self.note_last();
+        Ok(())
+    }
+
+    /// Notes what the last command writes.
+    fn note_last(&mut self) {
+        let Some(command) = self.batch.commands.last() else { return };
+        match &command.action {
+            Action::Put { content, .. } => {
+                self.written.insert(id::lower(&command.id), Some((command.id.clone(), *content)));
+            }
+            Action::Delete => _ = self.written.insert(id::lower(&command.id), None),
+            Action::DeletePrefixed => {
+                let prefix = id::lower(&command.id);
+                self.written.retain(|key, _| !key.starts_with(&prefix));
+                self.deleted.push(prefix);
+            }
+            Action::TrackChanges(_) | Action::Patch(_) | Action::Patched(_) => {}
+        }
+    }
+
+    /// Runs the patch of one document, and adds what it writes.
+    fn patch<R: ScriptRunner>(
+        &mut self,
+        runner: &mut R,
+        request: &PatchRequest,
+        id: &str,
+        expected: &Expected,
+    ) -> Result<PatchReport, R::Error> {
+        let seen = self.get(id)?;
+        let mut report = PatchReport {
+            id: id.to_owned(),
+            status: PatchStatus::DocumentDoesNotExist,
+            is_written: false,
+            document: None,
+            original: seen.as_ref().map(|seen| seen.json.clone()),
+            debug: Vec::new(),
+        };
+        if !is_as_expected(expected, seen.as_ref()) {
+            if request.skips_mismatch {
+                return Ok(PatchReport { status: PatchStatus::Skipped, ..report });
+            }
+            let actual = seen.and_then(|seen| seen.stored).map(|(vector, _)| crate::Actual::Vector(vector));
+            let conflict = Error::Conflict {
+                id: id.to_owned(),
+                operation: Operation::Patch,
+                expected: expected.as_wire().to_owned(),
+                actual: actual.unwrap_or(crate::Actual::Missing),
+            };
+            return Err(conflict.into());
+        }
+        let script = match (&seen, &request.if_missing, &request.create_if_missing) {
+            (Some(_), _, _) => &request.patch,
+            (None, Some(script), _) => script,
+            (None, None, Some(document)) => {
+                self.put(id, document, Expected::Any)?;
+                let document = request.returns_document.then(|| document.clone());
+                return Ok(PatchReport { status: PatchStatus::Created, is_written: true, document, ..report });
+            }
+            (None, None, None) => return Ok(report),
+        };
+        let run = runner.run(script, id, seen.as_ref(), self)?;
+        for effect in &run.effects {
+            match effect {
+                Effect::Put { id, json, expected } => {
+                    self.put(id, json, Expected::from_wire(expected.as_deref()))?;
+                }
+                Effect::Delete { id, expected } => {
+                    self.batch.delete(id, Expected::from_wire(expected.as_deref()))?;
+                    self.note_last();
+                }
+            }
+        }
+        report.status = match &seen {
+            None => PatchStatus::Created,
+            Some(seen) if is_equal(&seen.json, &run.json)? => PatchStatus::NotModified,
+            Some(_) => PatchStatus::Patched,
+        };
+        if report.status != PatchStatus::NotModified {
+            match &seen {
+                Some(seen) => self.put_back(&seen.id, &run.json)?,
+                None => self.put(id, &run.json, Expected::Any)?,
+            }
+            report.is_written = true;
+        }
+        report.document = request.returns_document.then(|| content::without_computed(run.json));
+        report.debug = run.debug;
+        Ok(report)
+    }
+}
+
+impl Batch {
+    /// Whether there are patches in it, so that it has to be resolved before it is run.
+    pub fn has_patches(&self) -> bool {
+        self.commands.iter().any(|command| matches!(command.action, Action::Patch(_)))
+    }
+
+    /// The same batch with plain commands in the place of patches, for a run right after the state of `snapshot`.
+    ///
+    /// # Errors
+    ///
+    /// A document is not as a patch expects it; a script fails.
+    pub fn resolve<R: ScriptRunner>(&self, snapshot: &Snapshot<'_>, runner: &mut R) -> Result<Batch, R::Error> {
+        let batch = Batch { commands: Vec::with_capacity(self.commands.len()), ..self.clone() };
+        let mut view = View { snapshot, batch, written: HashMap::new(), deleted: Vec::new(), reads: BTreeMap::new() };
+        for command in &self.commands {
+            match &command.action {
+                Action::Patch(patch) => view.resolve(runner, patch)?,
+                _ => {
+                    view.batch.commands.push(command.clone());
+                    view.note_last();
+                }
+            }
+        }
+        Ok(Batch { reads: view.reads.into_iter().collect(), ..view.batch })
+    }
+
+    /// The report of the first patch of a resolved batch, for a dry run.
+    pub fn patch_report(&self) -> Option<&PatchReport> {
+        self.commands.iter().find_map(|command| match &command.action {
+            Action::Patched(patched) => patched.report.as_ref(),
+            _ => None,
+        })
+    }
+}
+
+impl View<'_> {
+    fn resolve<R: ScriptRunner>(&mut self, runner: &mut R, patch: &PatchCommand) -> Result<(), R::Error> {
+        let first = self.batch.commands.len();
+        let mut report = None;
+        for (id, expected) in &patch.ids {
+            report = Some(self.patch(runner, &patch.request, id, expected)?).filter(|_| !patch.is_of_many);
+        }
+        let commands = self.batch.commands.split_off(first);
+        let action = Action::Patched(Box::new(Patched { commands, report }));
+        self.batch.push(Command { action, id: String::new(), expected: Expected::Any });
+        Ok(())
+    }
+}
+
+fn is_as_expected(expected: &Expected, seen: Option<&PatchInput>) -> bool {
+    match (expected, seen) {
+        (Expected::Any, _) | (Expected::Missing, None) => true,
+        (Expected::Vector(given), Some(PatchInput { stored: Some((vector, _)), .. })) => {
+            crate::change_vector::is_same(given, vector)
+        }
+        _ => false,
+    }
+}
+
+/// Whether two documents are stored as the same bytes.
+fn is_equal(before: &[u8], after: &[u8]) -> Result<bool> {
+    if before == after {
+        return Ok(true);
+    }
+    let mut buffers = [Vec::new(), Vec::new()];
+    content::split(&mut buffers[0], Raw::new(before))?;
+    content::split(&mut buffers[1], Raw::new(after))?;
+    Ok(buffers[0] == buffers[1])
+}

@@ -1,0 +1,239 @@
+//! The trees of a document environment, by their names in the catalog.
+
+use storage::{Environment, FixedTree, Key, Location, Reader, Records, Table, Tree, WriteTransaction};
+
+use super::kinds::{ItemKind, PerKind};
+use crate::ids::id;
+use crate::{Error, Etag, Result};
+
+/// Handles of everything that exists once. Each collection has more trees, see `collections.rs`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Schema {
+    /// Items and tombstones of all kinds.
+    pub records: Table,
+    pub kinds: PerKind<KindTrees>,
+    /// Number of a collection, 4 bytes big-endian, to its row.
+    pub collections: Tree,
+    /// Lower-cased name of a collection to its number.
+    pub collection_names: Tree,
+    /// Lower-cased name of an identity, with `|`, to its value: 8 bytes big-endian, signed.
+    pub identities: Tree,
+    /// Single values by name.
+    pub state: Tree,
+}
+
+/// The trees of one kind of items.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct KindTrees {
+    /// Key to item.
+    pub by_key: Tree,
+    /// Etag to item.
+    pub by_etag: FixedTree,
+    /// [`tombstone_key`] to tombstone.
+    pub tombstones_by_key: Tree,
+    /// Etag to tombstone.
+    pub tombstones_by_etag: FixedTree,
+}
+
+/// Names in `state`. Numbers are 8 bytes big-endian.
+pub(crate) const LAST_ETAG: &[u8] = b"last-etag";
+pub(crate) const DATABASE_ID: &[u8] = b"database-id";
+const IDENTITY_COUNT: &[u8] = b"identity-count";
+const VERSION: &[u8] = b"version";
+
+/// The kinds that have trees here: a bit for each, by its number.
+const KINDS_STORED: &[u8] = b"kinds";
+
+/// The version of everything this crate keeps in an environment.
+const VERSION_NOW: u64 = 2;
+
+/// The name of the contents that attachments will have. They are made by what first needs them.
+pub(crate) const CONTENTS: &[u8] = b"contents";
+
+const RECORDS: &[u8] = b"records";
+const COLLECTIONS: &[u8] = b"collections";
+const COLLECTION_NAMES: &[u8] = b"collections/names";
+const IDENTITIES: &[u8] = b"identities";
+const STATE: &[u8] = b"state";
+
+/// The key of the tombstone of an item in a collection.
+pub(crate) fn tombstone_key(collection: u32, key: &[u8]) -> Vec<u8> {
+    [&collection.to_be_bytes()[..], key].concat()
+}
+
+/// The kinds of this program, as [`KINDS_STORED`] has them.
+fn known_kinds() -> u64 {
+    ItemKind::all().fold(0, |bits, kind| bits | 1 << kind.number())
+}
+
+impl KindTrees {
+    fn names(kind: ItemKind) -> [Vec<u8>; 4] {
+        ["by-key", "by-etag", "tombstones/by-key", "tombstones/by-etag"]
+            .map(|tree| format!("{}/{tree}", kind.name()).into_bytes())
+    }
+
+    fn find(reader: &impl Reader, kind: ItemKind) -> Result<KindTrees> {
+        let [by_key, by_etag, tombstones_by_key, tombstones_by_etag] = Self::names(kind);
+        let missing = || Error::Corrupt { rule: "all trees of a document environment exist" };
+        Ok(KindTrees {
+            by_key: Tree::open(reader, &by_key)?.ok_or_else(missing)?,
+            by_etag: FixedTree::open(reader, &by_etag)?.ok_or_else(missing)?,
+            tombstones_by_key: Tree::open(reader, &tombstones_by_key)?.ok_or_else(missing)?,
+            tombstones_by_etag: FixedTree::open(reader, &tombstones_by_etag)?.ok_or_else(missing)?,
+        })
+    }
+
+    fn create(tx: &mut WriteTransaction<'_>, kind: ItemKind) -> Result<KindTrees> {
+        let [by_key, by_etag, tombstones_by_key, tombstones_by_etag] = Self::names(kind);
+        Ok(KindTrees {
+            by_key: Tree::open_or_create(tx, &by_key)?,
+            by_etag: FixedTree::open_or_create(tx, &by_etag)?,
+            tombstones_by_key: Tree::open_or_create(tx, &tombstones_by_key)?,
+            tombstones_by_etag: FixedTree::open_or_create(tx, &tombstones_by_etag)?,
+        })
+    }
+}
+
+impl Schema {
+    /// Finds the trees, or creates them in a new environment. Those of kinds that came with this version of the program are added.
+    ///
+    /// * `new_id`: the database id of a new environment; `None`: one at random.
+    pub fn open(environment: &Environment, new_id: Option<[u8; 16]>) -> Result<Schema> {
+        let found = Self::find_state(&environment.read())?;
+        match found {
+            Some((_, kinds)) if kinds == known_kinds() => Self::find(&environment.read()),
+            Some((state, kinds)) => environment.write(|tx| {
+                for kind in ItemKind::all().filter(|kind| kinds & 1 << kind.number() == 0) {
+                    KindTrees::create(tx, kind)?;
+                }
+                state.put(tx, KINDS_STORED, &known_kinds().to_be_bytes())?;
+                Self::find(tx)
+            }),
+            // With trees of ours beside its own it would pass for a database that has no documents, and be treated so.
+            None if !environment.is_empty()? => Err(Error::NotDocuments),
+            None => environment.write(|tx| Self::create(tx, new_id.unwrap_or_else(id::random_bytes))),
+        }
+    }
+
+    /// The tree `state`, and the kinds that have their trees; None if nothing is there.
+    fn find_state(reader: &impl Reader) -> Result<Option<(Tree, u64)>> {
+        let Some(state) = Tree::open(reader, STATE)? else {
+            // Begun anew over documents, it would have another id and give their etags out again.
+            return match Records::open(reader, RECORDS)? {
+                None => Ok(None),
+                Some(_) => Err(Error::Corrupt { rule: "documents have their state beside them" }),
+            };
+        };
+        match state.get(reader, VERSION)?.and_then(u64_from) {
+            Some(VERSION_NOW) => {}
+            Some(found) if found > VERSION_NOW => return Err(Error::NewerFormat { found, known: VERSION_NOW }),
+            Some(found) if found > 0 => return Err(Error::OlderFormat { found, oldest: VERSION_NOW }),
+            _ => return Err(Error::Corrupt { rule: "the version of the document format is known" }),
+        }
+        let kinds = state.get(reader, KINDS_STORED)?.and_then(u64_from);
+        let kinds = kinds.ok_or(Error::Corrupt { rule: "the kinds of items are stored" })?;
+        match kinds & !known_kinds() {
+            0 => Ok(Some((state, kinds))),
+            _ => Err(Error::NewerKinds),
+        }
+    }
+
+    fn find(reader: &impl Reader) -> Result<Schema> {
+        let missing = || Error::Corrupt { rule: "all trees of a document environment exist" };
+        Ok(Schema {
+            records: Table::of(Records::open(reader, RECORDS)?.ok_or_else(missing)?),
+            kinds: PerKind::try_of(|kind| KindTrees::find(reader, kind))?,
+            collections: Tree::open(reader, COLLECTIONS)?.ok_or_else(missing)?,
+            collection_names: Tree::open(reader, COLLECTION_NAMES)?.ok_or_else(missing)?,
+            identities: Tree::open(reader, IDENTITIES)?.ok_or_else(missing)?,
+            state: Tree::open(reader, STATE)?.ok_or_else(missing)?,
+        })
+    }
+
+    fn create(tx: &mut WriteTransaction<'_>, database_id: [u8; 16]) -> Result<Schema> {
+        let schema = Schema {
+            records: Table::of(Records::open_or_create(tx, RECORDS)?),
+            kinds: PerKind::try_of(|kind| KindTrees::create(tx, kind))?,
+            collections: Tree::open_or_create(tx, COLLECTIONS)?,
+            collection_names: Tree::open_or_create(tx, COLLECTION_NAMES)?,
+            identities: Tree::open_or_create(tx, IDENTITIES)?,
+            state: Tree::open_or_create(tx, STATE)?,
+        };
+        schema.set_number(tx, VERSION, VERSION_NOW)?;
+        schema.set_number(tx, KINDS_STORED, known_kinds())?;
+        schema.set_number(tx, LAST_ETAG, 0)?;
+        schema.set_number(tx, IDENTITY_COUNT, 0)?;
+        schema.state.put(tx, DATABASE_ID, &database_id)?;
+        Ok(schema)
+    }
+
+    fn number(&self, reader: &impl Reader, name: &[u8], rule: &'static str) -> Result<u64> {
+        self.state.get(reader, name)?.and_then(u64_from).ok_or(Error::Corrupt { rule })
+    }
+
+    fn set_number(&self, tx: &mut WriteTransaction<'_>, name: &[u8], value: u64) -> Result<()> {
+        Ok(self.state.put(tx, name, &value.to_be_bytes())?)
+    }
+
+    /// The last etag given out.
+    pub fn last_etag(&self, reader: &impl Reader) -> Result<Etag> {
+        self.number(reader, LAST_ETAG, "the last etag is stored")
+    }
+
+    pub fn set_last_etag(&self, tx: &mut WriteTransaction<'_>, etag: Etag) -> Result<()> {
+        self.set_number(tx, LAST_ETAG, etag)
+    }
+
+    /// How many identities there are.
+    pub fn identity_count(&self, reader: &impl Reader) -> Result<u64> {
+        self.number(reader, IDENTITY_COUNT, "the number of identities is stored")
+    }
+
+    pub fn set_identity_count(&self, tx: &mut WriteTransaction<'_>, count: u64) -> Result<()> {
+        self.set_number(tx, IDENTITY_COUNT, count)
+    }
+
+    /// The keys of an item: its own, its etag, and that in its collection.
+    #[inline]
+    pub fn item_keys<'k>(&self, kind: ItemKind, key: &'k [u8], etag: Etag, of_collection: FixedTree) -> [Key<'k>; 3] {
+        let trees = &self.kinds[kind];
+        [Key::Bytes(trees.by_key, key), Key::Number(trees.by_etag, etag), Key::Number(of_collection, etag)]
+    }
+
+    /// The keys of a tombstone: its [`tombstone_key`], its etag, and that in its collection.
+    pub fn tombstone_keys<'k>(
+        &self,
+        kind: ItemKind,
+        key: &'k [u8],
+        etag: Etag,
+        of_collection: FixedTree,
+    ) -> [Key<'k>; 3] {
+        let trees = &self.kinds[kind];
+        [
+            Key::Bytes(trees.tombstones_by_key, key),
+            Key::Number(trees.tombstones_by_etag, etag),
+            Key::Number(of_collection, etag),
+        ]
+    }
+
+    /// The trees of documents.
+    #[inline]
+    pub fn documents(&self) -> &KindTrees {
+        &self.kinds[ItemKind::Document]
+    }
+
+    /// Where an item is, by its key.
+    #[inline]
+    pub fn location_of(&self, reader: &impl Reader, kind: ItemKind, key: &[u8]) -> Result<Option<Location>> {
+        let tree = self.kinds[kind].by_key;
+        match tree.get(reader, key)? {
+            Some(value) => Ok(Some(Table::location(tree, reader, value)?)),
+            None => Ok(None),
+        }
+    }
+}
+
+/// Eight bytes, big-endian.
+pub(crate) fn u64_from(bytes: &[u8]) -> Option<u64> {
+    Some(u64::from_be_bytes(bytes.try_into().ok()?))
+}

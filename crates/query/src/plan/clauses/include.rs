@@ -1,0 +1,65 @@
+//! `include`: documents that are returned with the results, and information about the results.
+
+use crate::functions::{self, Function};
+use crate::plan::{Parameters, Refused};
+use crate::rql::{Expression, Query};
+
+/// What comes with results.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Includes {
+    /// Paths to ids of documents, without the alias.
+    pub paths: Vec<String>,
+    pub explanations: Option<Explanations>,
+    /// True if the clause has `timings()`.
+    pub has_timings: bool,
+}
+
+/// `explanations([options])`: why results score what they do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explanations {
+    /// The field by whose value results are named; `None`: by their ids.
+    pub group_key: Option<String>,
+}
+
+impl Includes {
+    /// # Errors
+    ///
+    /// [`Refused`]
+    pub fn plan(query: &Query<'_>, parameters: Parameters<'_>) -> Result<Includes, Refused> {
+        let mut includes = Includes::default();
+        let wrong = || Refused::Invalid("'include' needs a path to ids of documents".to_owned());
+        for include in &query.include {
+            match include {
+                Expression::Field(path) => includes.paths.push(without_alias(&path.text(), query)?),
+                Expression::Value(value) => match parameters.texts(value)?.as_slice() {
+                    [path] => includes.paths.push(without_alias(path, query)?),
+                    _ => return Err(wrong()),
+                },
+                Expression::Call(call) => match functions::find(&call.name).and_then(Function::include) {
+                    Some(plan) => plan(&mut includes, call, parameters)?,
+                    None => return Err(Refused::NotSupported(format!("'include' of {}()", call.name))),
+                },
+                _ => return Err(wrong()),
+            }
+        }
+        Ok(includes)
+    }
+}
+
+/// A path to ids, without the alias that it begins with: that of `from`, in any case, or one of `load`.
+///
+/// # Errors
+///
+/// [`Refused::Invalid`] if a path of several names begins with another name, in a query with aliases.
+fn without_alias(path: &str, query: &Query<'_>) -> Result<String, Refused> {
+    let (Some(alias), Some((first, rest))) = (query.from.alias.as_deref(), path.split_once('.')) else {
+        return Ok(path.to_owned());
+    };
+    if first.eq_ignore_ascii_case(alias) || query.load.iter().any(|load| load.alias == first) {
+        return Ok(rest.to_owned());
+    }
+    let aliases: Vec<&str> = std::iter::once(alias).chain(query.load.iter().map(|load| &*load.alias)).collect();
+    let aliases = aliases.join(", ");
+    let message = format!("Unknown alias {first}, but there are aliases specified in the query ({aliases})");
+    Err(Refused::Invalid(message))
+}

@@ -1,0 +1,10 @@
+//! What a server tells about its own work: latencies, counters, slow requests, the log, the process.
+
+pub(crate) mod exposition;
+pub(crate) mod humane_size;
+pub(crate) mod latency;
+pub(crate) mod log_budget;
+pub(crate) mod metrics;
+pub(crate) mod recent_log;
+pub(crate) mod slow;
+pub(crate) mod system;

@@ -1,0 +1,7 @@
+//! Connections: accepting them, what is known of their clients, where a request ends, and the deadlines.
+
+pub(crate) mod connection;
+pub(crate) mod framing;
+pub(crate) mod hosts;
+pub(crate) mod listener;
+pub(crate) mod peer;

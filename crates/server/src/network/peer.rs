@@ -1,0 +1,33 @@
+//! Properties of a connection that the listener knows before its first request.
+
+use std::fmt;
+use std::net::SocketAddr;
+
+use crate::routing::access::Identity;
+
+/// How a connection reached the server, and who is at its other end. Made by the listener, the same for all requests of the connection.
+#[derive(Debug)]
+pub(crate) struct Peer {
+    pub(crate) scheme: Scheme,
+    pub(crate) identity: Identity,
+    /// Address and port of the client, or of the proxy before it, for the log.
+    pub(crate) address: SocketAddr,
+}
+
+/// How a listener speaks with its clients, and so how its URLs begin: the one place that says it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scheme {
+    /// HTTP in clear text.
+    Http,
+}
+
+impl Scheme {
+    /// The URL of a server.
+    ///
+    /// * `authority`: host and port.
+    pub(crate) fn url(self, authority: impl fmt::Display) -> String {
+        match self {
+            Scheme::Http => format!("http://{authority}"),
+        }
+    }
+}

@@ -1,0 +1,369 @@
+//! From a parsed head to an answer: limits of the head, route, access, database, handler, headers, compression.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::net::SocketAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant, SystemTime};
+
+use bytes::Bytes;
+use hyper::body::{Body, Incoming};
+use hyper::header::{
+    ACCEPT_ENCODING, CONNECTION, EXPECT, HOST, HeaderMap, HeaderName, HeaderValue, SERVER, TRANSFER_ENCODING,
+    X_CONTENT_TYPE_OPTIONS,
+};
+use hyper::{Method, Request, StatusCode, Uri, Version};
+use storage::limits::UNCOUNTED_SIZE;
+
+use super::access;
+use super::exchange::{Exchange, Upgrade, url_of};
+use super::routes::{self, Handler, Match, Timing};
+use crate::database_opening;
+use crate::error::{Error, Result, panicked};
+use crate::handlers::{studio, topology};
+use crate::limits::{CLOSING_WHOLE_SIZE, Limits, SHORT_WORK_SIZE};
+use crate::memory;
+use crate::messages::body::{IncomingBody, RequestBody, drain};
+use crate::messages::compression;
+use crate::messages::query_string::{QueryString, decode_segment};
+use crate::messages::reply::Reply;
+use crate::monitoring::slow::SlowRequest;
+use crate::network::connection::{Admitted, Begun};
+use crate::network::peer::Peer;
+use crate::node::Node;
+
+const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
+const RAVEN_SERVER_VERSION: HeaderName = HeaderName::from_static("raven-server-version");
+const CLOSE: HeaderValue = HeaderValue::from_static("close");
+const REFRESH_TOPOLOGY: HeaderName = HeaderName::from_static("refresh-topology");
+const REFRESH_CLIENT_CONFIGURATION: HeaderName = HeaderName::from_static("refresh-client-configuration");
+pub(crate) const TOPOLOGY_ETAG: HeaderName = HeaderName::from_static("topology-etag");
+pub(crate) const CLIENT_CONFIGURATION_ETAG: HeaderName = HeaderName::from_static("client-configuration-etag");
+const DATABASE_CLUSTER_TX_ID: HeaderName = HeaderName::from_static("database-cluster-tx-id");
+
+/// The target of the lines of the access log, so that a logger can tell them from others.
+pub const ACCESS_LOG: &str = "rookery::access";
+
+/// Answers one request of a connection.
+pub(crate) async fn serve(
+    node: Arc<Node>,
+    peer: Arc<Peer>,
+    place: Arc<Admitted>,
+    request: Request<Incoming>,
+) -> std::result::Result<Reply, Infallible> {
+    let connection = &place.connection;
+    let access = node.has_access_log.then(|| AccessLine::of(&request, &peer));
+    let Begun { busy, is_ambiguous } = connection.request_begins();
+    let wish = compression::asked_for(request.headers());
+    let has_wish = request.headers().contains_key(ACCEPT_ENCODING);
+    let has_body = !request.body().is_end_stream();
+    let may_chunk = request.version() == Version::HTTP_11;
+    let is_last =
+        request.headers().get(CONNECTION).is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"close"));
+    if has_body {
+        connection.expect_rest();
+    }
+    // Such a client sends its body only when it is asked to, or not at all.
+    let is_body_held_back = has_body && request.headers().contains_key(EXPECT);
+    let (mut head, body) = request.into_parts();
+    let mut reply = match check_head(&node, &head, is_ambiguous) {
+        Err(error) => {
+            let mut reply = error.reply(&url_of(&head.uri));
+            log_failure(&head.method, &head.uri, peer.address, &error, Duration::ZERO);
+            reply.headers_mut().insert(CONNECTION, CLOSE);
+            reply
+        }
+        Ok(()) => {
+            let on_upgrade = head.extensions.remove::<hyper::upgrade::OnUpgrade>();
+            let exchange = Exchange {
+                upgrade: on_upgrade.map(|on_upgrade| Upgrade { on_upgrade, place: place.clone() }),
+                node: node.clone(),
+                peer,
+                method: head.method,
+                uri: head.uri,
+                headers: head.headers,
+                body: RequestBody::Incoming(IncomingBody::new(body, connection.clone())),
+                database: None,
+            };
+            respond(exchange).await
+        }
+    };
+    if has_body && let Some(rest) = connection.take_rest() {
+        let has_ended = !is_body_held_back && !reply.headers().contains_key(CONNECTION) && drain(rest).await;
+        if !has_ended {
+            reply.headers_mut().insert(CONNECTION, CLOSE);
+        }
+    }
+    let size = reply.body().as_whole().map_or(0, Bytes::len);
+    if has_wish && size > SHORT_WORK_SIZE {
+        compression::apply_on_pool(&mut reply, wish, &node.bridge).await;
+    } else if has_wish {
+        compression::apply(&mut reply, wish);
+    }
+    hold(&node, &mut reply);
+    // The client for Node.js asks for the connection's end each time. When that comes while its parser waits behind the last byte of
+    // a body, `undici` fails outside of any promise and ends the process; behind the last byte of a chunk, its end is still to come.
+    if is_last && may_chunk && reply.body().as_whole().is_some_and(|body| body.len() > CLOSING_WHOLE_SIZE) {
+        reply.body_mut().set_chunked();
+    }
+    if reply.status() == StatusCode::SWITCHING_PROTOCOLS {
+        connection.upgraded();
+    } else if reply.headers().contains_key(CONNECTION) {
+        connection.refused();
+    }
+    let headers = reply.headers_mut();
+    headers.insert(RAVEN_SERVER_VERSION, Node::version_header());
+    headers.insert(SERVER, Node::server_header());
+    // No browser is to take an answer for a script or show it in another site's page.
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(RESOURCE_POLICY, HeaderValue::from_static("same-origin"));
+    node.metrics.answered(&reply);
+    if let Some(access) = access {
+        access.log(&reply);
+    }
+    reply.body_mut().keep_busy(busy);
+    connection.answer_begins();
+    Ok(reply)
+}
+
+/// Counts a large answer until it is sent.
+fn hold(node: &Node, reply: &mut Reply) {
+    if let Some(body) = reply.body().as_whole().filter(|body| body.len() > UNCOUNTED_SIZE).cloned() {
+        reply.body_mut().set_whole(memory::hold(&node.memory, body));
+    }
+}
+
+fn check_head(node: &Node, head: &hyper::http::request::Parts, is_ambiguous: bool) -> Result<()> {
+    if is_ambiguous {
+        return Err(Error::Malformed(
+            "A line of the head ends without CR, or the length of the body can be told in two ways (RFC 9112, 2.2 and 6.1)",
+        ));
+    }
+    let mut encodings = head.headers.get_all(TRANSFER_ENCODING).iter();
+    let encoding = encodings.next();
+    if encoding.is_some_and(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"chunked"))
+        || encodings.next().is_some()
+    {
+        return Err(Error::Malformed("The only Transfer-Encoding that is understood is 'chunked'"));
+    }
+    let host_count = head.headers.get_all(HOST).iter().count();
+    if host_count > 1 || (host_count == 0 && head.version == Version::HTTP_11) {
+        return Err(Error::Malformed("A request has one Host header (RFC 9112, 3.2)"));
+    }
+    check_limits(&node.limits, &head.uri, &head.headers)?;
+    if let Some(authority) = head.uri.authority() {
+        node.hosts.check_target(authority.as_str())?;
+    }
+    node.hosts.check(&head.headers, studio::is_page(&head.method, head.uri.path()))
+}
+
+/// The limits of a head, also of one inside of another request.
+pub(crate) fn check_limits(limits: &Limits, uri: &Uri, headers: &HeaderMap) -> Result<()> {
+    let limit = |status, name, limit: usize, what| Err(Error::Limit { status, name, limit: limit as u64, what });
+    let target_size = uri.path_and_query().map_or(0, |path| path.as_str().len());
+    if target_size > limits.request_line_size {
+        let size = limits.request_line_size >> 10;
+        return limit(StatusCode::URI_TOO_LONG, "Limits.RequestLineInKb", size, "The request target");
+    }
+    if QueryString::new(uri.query().unwrap_or_default()).count() > limits.query_parameter_count {
+        let count = limits.query_parameter_count;
+        return limit(StatusCode::URI_TOO_LONG, "Limits.QueryParameterCount", count, "The number of query parameters");
+    }
+    if headers.len() > limits.header_count {
+        let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
+        return limit(status, "Limits.HeaderCount", limits.header_count, "The number of headers");
+    }
+    let mut block_size = target_size;
+    for (name, value) in headers {
+        if value.len() > limits.header_line_size {
+            let size = limits.header_line_size >> 10;
+            let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
+            return limit(status, "Limits.HeaderLineInKb", size, "A header");
+        }
+        block_size += name.as_str().len() + value.len() + 4;
+    }
+    if block_size > limits.header_block_size {
+        let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
+        return limit(status, "Limits.HeaderBlockInKb", limits.header_block_size >> 10, "The request head");
+    }
+    Ok(())
+}
+
+/// Finds the handler, runs it, and makes an answer of what comes out, whatever that is.
+pub(crate) async fn respond(mut exchange: Exchange) -> Reply {
+    let started = Instant::now();
+    let node = exchange.node.clone();
+    node.request_count.fetch_add(1, Relaxed);
+    let (url, method, client) = (exchange.uri.clone(), exchange.method.clone(), exchange.peer.address);
+    let route = routes::find(exchange.method.as_str(), exchange.uri.path());
+    let timing = route.as_ref().map_or(Timing::ClientPaced, |found| found.route.timing);
+    let name = route.as_ref().and_then(|found| found.database.clone());
+    let write = route.as_ref().and_then(|found| found.route.write());
+    let prepared = prepare(&mut exchange, route).await;
+    let stale = Stale::of(&exchange);
+    let outcome = match prepared {
+        Err(error) => Err(error),
+        Ok(handler) => match handler {
+            Handler::Now(handler) => {
+                catch_unwind(AssertUnwindSafe(|| handler(&exchange))).unwrap_or_else(|panic| Err(panicked(&*panic)))
+            }
+            Handler::Maybe(simple, handler) => {
+                let attempt = catch_unwind(AssertUnwindSafe(|| simple(&exchange)));
+                match attempt.unwrap_or_else(|panic| Err(panicked(&*panic))).transpose() {
+                    Some(answered) => answered,
+                    None => Contained(handler(exchange)).await,
+                }
+            }
+            Handler::Later(handler) => Contained(handler(exchange)).await,
+            Handler::Missing(feature) => Err(feature.missing().into()),
+        },
+    };
+    let mut reply = outcome.unwrap_or_else(|error| {
+        log_failure(&method, &url, client, &error, started.elapsed());
+        error.reply_to(&url_of(&url), write)
+    });
+    let headers = reply.headers_mut();
+    if let Some(transaction_id) = stale.transaction_id {
+        headers.insert(DATABASE_CLUSTER_TX_ID, transaction_id);
+    }
+    if stale.is_topology {
+        headers.insert(REFRESH_TOPOLOGY, HeaderValue::from_static("true"));
+    }
+    if stale.is_configuration {
+        headers.insert(REFRESH_CLIENT_CONFIGURATION, HeaderValue::from_static("true"));
+    }
+    if timing != Timing::ClientPaced {
+        let duration = started.elapsed();
+        let durations = if write.is_some() { &node.latencies.writes } else { &node.latencies.reads };
+        durations.note(duration);
+        if timing == Timing::Logged && node.slow.is_slow(duration) {
+            node.slow.note(SlowRequest {
+                at: SystemTime::now(),
+                duration,
+                method,
+                url: url_of(&url),
+                database: name.map(|place| decode_segment(&url.path()[place]).into_owned()),
+                query: None,
+                status: Some(reply.status()),
+            });
+        }
+    }
+    reply
+}
+
+/// Has the log know of a failed request: bugs and refusals of the system always, the rest where `Log.Level` is `debug`.
+fn log_failure(method: &Method, uri: &Uri, client: SocketAddr, error: &Error, duration: Duration) {
+    if let Error::Panicked(panic) = error {
+        tracing::error!(panic, %method, url = url_of(uri), %client, "a request met a bug");
+    } else if error.is_io() {
+        // Which file it was is not for the client.
+        tracing::warn!(%error, %method, url = url_of(uri), %client, "a request failed");
+    } else {
+        tracing::debug!(
+            %method,
+            url = url_of(uri),
+            status = error.status().as_u16(),
+            cause = error.cause().name(),
+            reason = error.text(),
+            %client,
+            duration_ms = milliseconds(duration),
+            "a request failed"
+        );
+    }
+}
+
+fn milliseconds(duration: Duration) -> f64 {
+    duration.as_micros() as f64 / 1000.0
+}
+
+/// A line of the access log, from the head of a request to its answer.
+struct AccessLine {
+    started: Instant,
+    method: Method,
+    uri: Uri,
+    client: SocketAddr,
+}
+
+impl AccessLine {
+    fn of(request: &Request<Incoming>, peer: &Peer) -> AccessLine {
+        let (method, uri) = (request.method().clone(), request.uri().clone());
+        AccessLine { started: Instant::now(), method, uri, client: peer.address }
+    }
+
+    fn log(self, reply: &Reply) {
+        // The size of a streamed answer is not known yet; then the line has no `size`.
+        let size = reply.body().as_whole().map(|body| body.len() as u64);
+        tracing::info!(
+            target: ACCESS_LOG,
+            method = %self.method,
+            url = url_of(&self.uri),
+            status = reply.status().as_u16(),
+            size,
+            client = %self.client,
+            duration_ms = milliseconds(self.started.elapsed()),
+            "request"
+        );
+    }
+}
+
+/// What the answers of a database carry besides: its transaction id, and what the client should read again.
+#[derive(Default)]
+struct Stale {
+    transaction_id: Option<HeaderValue>,
+    is_topology: bool,
+    is_configuration: bool,
+}
+
+impl Stale {
+    fn of(exchange: &Exchange) -> Stale {
+        let Some(database) = &exchange.database else { return Stale::default() };
+        let databases = &exchange.node.databases;
+        // It may have been deleted since it was found.
+        let Ok(record) = databases.record(database.name()) else { return Stale::default() };
+        // A client that says nothing, or nothing we can read, holds what it holds.
+        let is_older = |name, now: i64| exchange.etag_header(name).is_some_and(|etag| etag < now);
+        Stale {
+            transaction_id: HeaderValue::from_str(record.cluster_transaction_id()).ok(),
+            is_topology: is_older(&TOPOLOGY_ETAG, topology::etag(&record)),
+            is_configuration: exchange.headers.contains_key(&CLIENT_CONFIGURATION_ETAG)
+                && databases.client_configuration_of(database.name()).is_ok_and(|configuration| {
+                    configuration.value.is_some()
+                        && exchange.etag_header(&CLIENT_CONFIGURATION_ETAG).unwrap_or(-2) < configuration.etag
+                }),
+        }
+    }
+}
+
+/// Access and database of a request, and what answers it.
+async fn prepare(exchange: &mut Exchange, route: Option<Match>) -> Result<&'static Handler> {
+    let path = exchange.uri.path();
+    let Some(found) = route else {
+        return Err(Error::RouteNotFound { method: exchange.method.to_string(), path: path.to_owned() });
+    };
+    let name = found.database.map(|place| decode_segment(&path[place]));
+    access::check(&exchange.peer.identity, found.route.access, name.as_deref())?;
+    exchange.query().check_ids()?;
+    if let Some(name) = name {
+        let database = database_opening::find(&exchange.node, &name).await?;
+        database.note_request();
+        exchange.database = Some(database);
+    }
+    Ok(&found.route.handler)
+}
+
+/// A future whose panics end the request, not the connection.
+pub(crate) struct Contained<T>(pub(crate) Pin<Box<dyn Future<Output = Result<T>> + Send>>);
+
+impl<T> Future for Contained<T> {
+    type Output = Result<T>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let future = &mut self.get_mut().0;
+        catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx)))
+            .unwrap_or_else(|panic| Poll::Ready(Err(panicked(&*panic))))
+    }
+}
