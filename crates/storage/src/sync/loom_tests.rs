@@ -357,7 +357,11 @@ mod planted {
     #[track_caller]
     fn check(bug: Bug) {
         for model in ["a_page_is_not_used_again_under_a_reader", "a_flushed_version_is_not_used_again_under_a_reader"] {
-            check_that_it_is_found(bug, &format!("loom_tests::{model}"), &["Causality violation", "the snapshot of"]);
+            check_that_it_is_found(
+                bug,
+                &format!("sync::loom_tests::{model}"),
+                &["Causality violation", "the snapshot of"],
+            );
         }
     }
 
@@ -373,7 +377,7 @@ mod planted {
             "a_version_that_nobody_sees_is_used_again_on_the_way_of_an_old_snapshot",
             "a_version_that_a_new_snapshot_sees_is_not_used_again",
         ] {
-            check_that_it_is_found(Bug::SeenRecycled, &format!("loom_tests::{model}"), &reasons);
+            check_that_it_is_found(Bug::SeenRecycled, &format!("sync::loom_tests::{model}"), &reasons);
         }
     }
 

@@ -252,9 +252,9 @@ mod planted {
     use crate::planted::Bug;
     use crate::sync::planted_tests::check_that_it_is_found;
 
-    const SNAPSHOTS: &str = "shuttle_tests::snapshots_are_whole_and_only_get_newer_beside_writers_and_flushes";
-    const BEGUN: &str = "shuttle_tests::jobs_whose_records_end_without_a_thread_are_answered_once";
-    const FAILURES: &str = "shuttle_tests::after_a_record_that_fails_nothing_is_answered_that_a_crash_could_lose";
+    const SNAPSHOTS: &str = "sync::shuttle_tests::snapshots_are_whole_and_only_get_newer_beside_writers_and_flushes";
+    const BEGUN: &str = "sync::shuttle_tests::jobs_whose_records_end_without_a_thread_are_answered_once";
+    const FAILURES: &str = "sync::shuttle_tests::after_a_record_that_fails_nothing_is_answered_that_a_crash_could_lose";
 
     #[test]
     fn a_page_that_is_used_again_while_a_reader_needs_it_is_found() {
