@@ -12,21 +12,50 @@ use std::io::Result;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A file system.
+/// A file system. Every call fails with the error of the system: missing rights, a full or a broken device. Below, each call names the
+/// errors that callers tell apart.
 pub trait Io: Send + Sync {
     /// Creates a folder and those above it; makes the new entries durable.
+    ///
+    /// # Errors
+    ///
+    /// A part of the path is a file.
     fn create_dir(&self, path: &Path) -> Result<()>;
     /// The names in a folder.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound`: there is no such folder.
     fn list(&self, path: &Path) -> Result<Vec<String>>;
     /// Opens an existing file, or creates one that must not exist. `mode` says what it is used for.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound`: no file is there to be opened as `mode` says.
     fn open(&self, path: &Path, mode: OpenMode) -> Result<Arc<dyn File>>;
     /// Renames within a folder; durable after [`Io::sync_dir`].
+    ///
+    /// # Errors
+    ///
+    /// `NotFound`: `from` does not exist.
     fn rename(&self, from: &Path, to: &Path) -> Result<()>;
     /// Removes a file; durable after [`Io::sync_dir`].
+    ///
+    /// # Errors
+    ///
+    /// `NotFound`: there is no such file.
     fn remove(&self, path: &Path) -> Result<()>;
     /// Makes the names in a folder durable.
+    ///
+    /// # Errors
+    ///
+    /// The device did not take the names. Whether they are durable is unknown, and a second call may not tell.
     fn sync_dir(&self, path: &Path) -> Result<()>;
     /// Takes the lock on a folder, or `None` when another holder has it. Dropping the guard gives it back.
+    ///
+    /// # Errors
+    ///
+    /// The lock file cannot be made or opened. A lock of another holder is `None`, not an error.
     fn lock(&self, path: &Path) -> Result<Option<Box<dyn Send + Sync>>>;
 }
 
@@ -50,16 +79,31 @@ pub type WriteDone = Box<dyn FnOnce(Result<()>) + Send>;
 pub trait File: Send + Sync {
     /// Where it is.
     fn path(&self) -> &Path;
-    /// Reads exactly `buffer.len()` bytes; fewer there is an error of kind `UnexpectedEof`.
+    /// Reads exactly `buffer.len()` bytes.
+    ///
+    /// # Errors
+    ///
+    /// `UnexpectedEof`: the file ends before. The device cannot read the range.
     fn read_at(&self, buffer: &mut [u8], position: u64) -> Result<()>;
     /// Writes all of `buffer`. For [`OpenMode::Journal`] and [`OpenMode::Synced`] it is durable on return.
+    ///
+    /// # Errors
+    ///
+    /// `StorageFull`, or the device failed. Part of the range may be written.
     fn write_at(&self, buffer: &[u8], position: u64) -> Result<()>;
     /// Writes buffers one behind the other, as [`Self::write_at`] writes one.
+    ///
+    /// # Errors
+    ///
+    /// As those of [`Self::write_at`].
     fn write_parts_at(&self, parts: &[&[u8]], position: u64) -> Result<()> {
         self.write_at(&parts.concat(), position)
     }
     /// Begins what [`Self::write_at`] does for [`OpenMode::Journal`], without waiting for it: `done` runs in [`aio::AsyncWrites::reap`].
-    /// Gives `done` back, and begins nothing, where that is not possible.
+    ///
+    /// # Errors
+    ///
+    /// `done`, unchanged: this file or system has no asynchronous writes, or their queue is full.
     fn begin_write(
         &self,
         _buffer: &[u8],
@@ -70,25 +114,57 @@ pub trait File: Send + Sync {
         Err(done)
     }
     /// Makes the content durable, and the length.
+    ///
+    /// # Errors
+    ///
+    /// The device failed. What it has of earlier writes is unknown from then on, also after a second call that succeeds.
     fn sync(&self) -> Result<()>;
     /// The length.
+    ///
+    /// # Errors
+    ///
+    /// The system does not know the file any more.
     fn len(&self) -> Result<u64>;
     /// Whether it has no bytes.
+    ///
+    /// # Errors
+    ///
+    /// As those of [`Self::len`].
     fn is_empty(&self) -> Result<bool> {
         Ok(self.len()? == 0)
     }
     /// Grows to `position + length` with room on the device really taken, so that later writes cannot lack it.
+    ///
+    /// # Errors
+    ///
+    /// `StorageFull`: the device has no room. `Unsupported` where the file system cannot reserve.
     fn allocate(&self, position: u64, length: u64) -> Result<()>;
     /// Cuts the file.
+    ///
+    /// # Errors
+    ///
+    /// The device failed.
     fn set_len(&self, length: u64) -> Result<()>;
     /// Gives the room of a range back; it reads as zeros. `false` where the file system cannot.
+    ///
+    /// # Errors
+    ///
+    /// The device failed. A file system without holes is `false`, not an error.
     fn punch_hole(&self, position: u64, length: u64) -> Result<bool>;
     /// Maps a range for reading. It may reach past the end; what lies there must not be touched.
+    ///
+    /// # Errors
+    ///
+    /// The process has no address space left, or too many maps.
     fn map(&self, position: u64, length: usize) -> Result<Mapping>;
     /// Brings bytes of a map of this file into memory, so that touching them does not fail soon: what the device cannot read is an
     /// error here, and a signal that ends the process where it is touched. `mapped` begins at a page of the processor.
     ///
     /// * `position`: of those bytes in the file.
+    ///
+    /// # Errors
+    ///
+    /// The device cannot read the range, or memory is short.
     fn bring(&self, mapped: &[u8], position: u64) -> Result<()>;
 }
 
