@@ -26,7 +26,7 @@ use crate::program::{Input, Run};
 use crate::result::{Failure, Overlay, ResultWriter};
 use crate::state::{Question, RunState};
 use crate::ticker;
-use crate::watch::Watch;
+use crate::watchdog::Watchdog;
 
 const PRELUDE: &str = include_str!("prelude.js");
 
@@ -34,7 +34,7 @@ const PRELUDE: &str = include_str!("prelude.js");
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     pub state: RefCell<RunState>,
-    pub watch: Watch,
+    pub watchdog: Watchdog,
 }
 
 // The values are dropped before the context, and that before the runtime.
@@ -77,7 +77,7 @@ impl Engine {
         runtime.set_memory_limit(limits.memory.min(ENGINE_SIZE_FREE));
         runtime.set_max_stack_size(STACK_SIZE_MAX);
         let watch = shared.clone();
-        runtime.set_interrupt_handler(Some(Box::new(move || watch.watch.look())));
+        runtime.set_interrupt_handler(Some(Box::new(move || watch.watchdog.must_end())));
         let context = Context::builder()
             .with::<intrinsic::Eval>()
             .with::<intrinsic::Date>()
@@ -97,7 +97,7 @@ impl Engine {
                 .catch(&ctx)
                 .map_err(|error| prelude_failed(&error))?;
             // The limits hold for what the user wrote: on a machine under load, the engine's own start may take longer.
-            shared.watch.begin(limits, Duration::ZERO);
+            shared.watchdog.begin(limits, Duration::ZERO);
             let compiled = compile(&ctx, &prelude, &text);
             let function = compiled.map_err(|failure| match error_at(&ctx, &shared, failure) {
                 (Error::Thrown { message, line }, column) => {
@@ -117,7 +117,7 @@ impl Engine {
     pub fn run(&mut self, run: &Run<'_>, key: Key, limits: &Limits, spent: Duration) -> Result<Option<Outcome>> {
         let shared = &self.shared;
         shared.state.borrow_mut().begin(run.may_write, key);
-        shared.watch.begin(limits, spent);
+        shared.watchdog.begin(limits, spent);
         let (result, refused) = self.held.during(limits.memory, || {
             self.context.with(|ctx| {
                 let outcome = run_in(&ctx, shared, self.function.clone(), self.prelude.clone(), run);
@@ -125,7 +125,7 @@ impl Engine {
             })
         });
         let mut state = shared.state.borrow_mut();
-        if let Some(error) = shared.watch.ended() {
+        if let Some(error) = shared.watchdog.ended() {
             return Err(error);
         }
         // Whatever the script made of it.
@@ -258,7 +258,7 @@ fn run_in<'js>(
     let writer = ResultWriter {
         asking: &asking,
         state: &shared.state,
-        watch: &shared.watch,
+        watchdog: &shared.watchdog,
         written: Cell::default(),
         has_origins,
         names_documents,
@@ -380,7 +380,7 @@ fn error_at(ctx: &Ctx<'_>, shared: &Shared, failure: Failure) -> (Error, u32) {
         }
         Failure::Engine(error) => return (Error::Thrown { message: error.to_string(), line: 0 }, 0),
     };
-    if let Some(error) = shared.watch.ended() {
+    if let Some(error) = shared.watchdog.ended() {
         return (error, 0);
     }
     let text = |value: &Value<'_>| value.as_string().and_then(|text| text.to_string().ok());

@@ -36,7 +36,7 @@ mod stop;
 mod syntax;
 mod ticker;
 mod token;
-mod watch;
+mod watchdog;
 
 pub use error::{Error, Result};
 pub use host::{Document, Host, Key, NoHost, Stored};

@@ -175,7 +175,7 @@ impl Shared {
         let writer = ResultWriter {
             asking: &asking,
             state: &self.state,
-            watch: &self.watch,
+            watchdog: &self.watchdog,
             written: Cell::default(),
             has_origins,
             names_documents: false,

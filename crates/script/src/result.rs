@@ -19,7 +19,7 @@ use crate::limits::RESULT_SIZE_MAX;
 use crate::number;
 use crate::origin::{self, Asking, Origin};
 use crate::state::RunState;
-use crate::watch::Watch;
+use crate::watchdog::Watchdog;
 
 /// After so many values the clock is looked at: some hundred microseconds.
 const VALUES_PER_CHECK: u32 = 1024;
@@ -45,7 +45,7 @@ impl From<rquickjs::Error> for Failure {
 pub(crate) struct ResultWriter<'w, 'js> {
     pub asking: &'w Asking<'js>,
     pub state: &'w RefCell<RunState>,
-    pub watch: &'w Watch,
+    pub watchdog: &'w Watchdog,
     /// Values that were written.
     pub written: Cell<u32>,
     /// Whether any text was odd.
@@ -96,8 +96,8 @@ impl<'js> ResultWriter<'_, 'js> {
             return Err(refused(format!("The result of a script is over the limit of {RESULT_SIZE_MAX} bytes")));
         }
         self.written.set(self.written.get().wrapping_add(1));
-        if self.written.get().is_multiple_of(VALUES_PER_CHECK) && self.watch.look_at_clock() {
-            return Err(Failure::Refused(self.watch.ended().unwrap_or(Error::Stopped)));
+        if self.written.get().is_multiple_of(VALUES_PER_CHECK) && self.watchdog.must_end_by_clock() {
+            return Err(Failure::Refused(self.watchdog.ended().unwrap_or(Error::Stopped)));
         }
         if let Some(number) = value.as_number() {
             match origin::unchanged(was, number) {

@@ -2,7 +2,7 @@
 //!
 //! A thread of its own advances the engine's counter of ticks ([`rquickjs::qjs::tick`]) every [`TICK`]. What may take long without a turn
 //! of a loop or a call compares that counter with the last one that it has seen, which is one load, and asks the
-//! [`Watch`](crate::watch::Watch) when it has changed. The thread sleeps when no run has begun, and no watch was asked, for
+//! [`Watchdog`](crate::watchdog::Watchdog) when it has changed. The thread sleeps when no run has begun, and no watchdog was called, for
 //! [`TICKS_TO_SLEEP`] ticks.
 
 use std::io;

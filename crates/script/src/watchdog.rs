@@ -1,4 +1,4 @@
-//! Looks whether a run may go on.
+//! The watchdog of a run: it ends the run at its limits, or when its caller stops it.
 
 use std::cell::{Cell, RefCell};
 use std::time::{Duration, Instant};
@@ -9,36 +9,36 @@ use crate::error::Error;
 use crate::limits::{Limits, STEPS_PER_CHECK};
 use crate::{stop, ticker};
 
-/// Asked by the engine after each [`STEPS_PER_CHECK`] steps, and at each tick of the [`ticker`] by whatever else may take long.
+/// The engine calls it after each [`STEPS_PER_CHECK`] steps, and long operations call it at each tick of the [`ticker`].
 #[derive(Debug, Default)]
-pub(crate) struct Watch {
-    looks_left: Cell<u64>,
+pub(crate) struct Watchdog {
+    checks_left: Cell<u64>,
     end: Cell<Option<Instant>>,
     limits: Cell<Option<Limits>>,
     /// Why the run was ended.
     ended: RefCell<Option<Error>>,
 }
 
-impl Watch {
+impl Watchdog {
     /// A run begins that has not run before, or begins anew.
     ///
     /// * `spent`: what it took before it began anew.
     pub fn begin(&self, limits: &Limits, spent: Duration) {
         ticker::use_ticks();
         // The counter of the engine goes on from run to run: the first look may come at once.
-        self.looks_left.set(limits.steps.div_ceil(STEPS_PER_CHECK));
+        self.checks_left.set(limits.steps.div_ceil(STEPS_PER_CHECK));
         self.end.set(Instant::now().checked_add(limits.time.saturating_sub(spent)));
         self.limits.set(Some(*limits));
         self.ended.take();
     }
 
-    /// Whether it has to end. The engine asks.
-    pub fn look(&self) -> bool {
+    /// True if the run has to end. The engine calls it.
+    pub fn must_end(&self) -> bool {
         let Some(limits) = self.limits.get() else { return false };
         if qjs::is_asking_for_tick() {
-            return self.look_at_clock();
+            return self.must_end_by_clock();
         }
-        let left = self.looks_left.get();
+        let left = self.checks_left.get();
         if left == 0 {
             let mut message =
                 format!("The maximum number of statements executed have been reached - {}.", limits.steps);
@@ -47,12 +47,12 @@ impl Watch {
             }
             return self.end_with(Error::Limit { message });
         }
-        self.looks_left.set(left - 1);
-        self.look_at_clock()
+        self.checks_left.set(left - 1);
+        self.must_end_by_clock()
     }
 
-    /// Whether it has to end for its time, or because nobody wants it any more.
-    pub fn look_at_clock(&self) -> bool {
+    /// True if the run has to end for its time, or because its caller stopped it.
+    pub fn must_end_by_clock(&self) -> bool {
         ticker::use_ticks();
         if self.end.get().is_some_and(|end| Instant::now() >= end) {
             let time = self.limits.get().unwrap_or_default().time;
