@@ -7,8 +7,8 @@
 
 mod comments;
 mod names;
+mod report;
 mod sample;
-mod told;
 mod values;
 
 use std::ffi::OsString;
@@ -191,7 +191,7 @@ pub fn resolve(given: Vec<Given>) -> anyhow::Result<Settings> {
         })
         .collect();
     ensure!(wrong.is_empty(), "{}", wrong.join("\nerror: "));
-    settings.options.settings = told::settings(&given);
+    settings.options.settings = report::settings(&given);
     settings.options.allowed_hosts.append(&mut settings.server_hosts);
     // Which addresses others can reach is checked by the server; here only what was allowed is found out.
     settings.options.unsecured_access = settings.options.addresses.iter().all(|address| network.contains(address.ip()));

@@ -2,7 +2,7 @@
 
 use server::{Limits, Setting};
 
-use super::told;
+use super::report;
 
 /// The forms that a sample may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -21,7 +21,7 @@ const LAST: &str = "Log.Level";
 
 /// All settings.
 pub fn sample(form: Form) -> String {
-    let mut settings = told::settings(&[]);
+    let mut settings = report::settings(&[]);
     // A stable order but for the last.
     settings.sort_by_key(|setting| setting.name == LAST);
     let mut text = String::new();

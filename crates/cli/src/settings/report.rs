@@ -1,11 +1,11 @@
-//! What is told of the settings: each that means something with its default and text from docs/settings.md, and where it was set.
+//! The report of the settings: each one that has an effect, with its default and text from docs/settings.md, and where it was set.
 
 use server::{GivenSetting, Limits, Setting};
 
 use super::Given;
 use super::names::{Name, canonical, plain};
 
-/// The page that has a row for each: what a reader is told there is what the studio shows.
+/// The page that has a row for each: the studio shows the same text.
 const DOCUMENTATION: &str = include_str!("../../../../docs/settings.md");
 
 /// All settings that mean something here, as the page lists them, then what else was given.
@@ -14,8 +14,8 @@ pub(super) fn settings(given: &[Given]) -> Vec<Setting> {
     for Given { name, value, source } in given {
         let known = canonical(name);
         // What changes nothing here may be somebody's licence or password.
-        let is_told = known.is_some() && !matches!(Name::find(name), Some(Name::Protection));
-        let given = GivenSetting { value: is_told.then(|| value.clone()), source: source.clone() };
+        let is_shown = known.is_some() && !matches!(Name::find(name), Some(Name::Protection));
+        let given = GivenSetting { value: is_shown.then(|| value.clone()), source: source.clone() };
         let name = known.unwrap_or(name);
         match settings.iter_mut().find(|setting| plain(&setting.name) == plain(name)) {
             Some(setting) => setting.given = Some(given),
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn every_limit_and_every_name_that_means_something_is_told() {
+    fn every_limit_and_every_name_that_means_something_is_shown() {
         let settings = settings(&[]);
         let find =
             |name: &str| settings.iter().find(|setting| setting.name == name).unwrap_or_else(|| panic!("{name}"));
