@@ -20,6 +20,7 @@ use crate::monitoring::recent_log::RecentLog;
 use crate::monitoring::slow::SlowRequests;
 use crate::network::connection::Connections;
 use crate::network::hosts::Hosts;
+use crate::routing::internal::Dispatch;
 use crate::setting::Setting;
 use database::limits::REQUEST_MEMORY;
 
@@ -37,6 +38,8 @@ pub(crate) const SERVER_NAME: &str = concat!("Rookery/", env!("CARGO_PKG_VERSION
 #[derive(Debug)]
 pub(crate) struct Node {
     pub(crate) databases: Arc<database::Databases>,
+    /// The way of a handler to other routes.
+    pub(crate) dispatch: &'static dyn Dispatch,
     pub(crate) openings: Openings,
     pub(crate) limits: Limits,
     pub(crate) bridge: Bridge,

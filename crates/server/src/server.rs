@@ -28,6 +28,7 @@ use crate::network::connection::Connections;
 use crate::network::hosts::Hosts;
 use crate::network::listener;
 use crate::node::Node;
+use crate::routing::dispatch::Dispatcher;
 use crate::setting::Setting;
 
 /// What a server is started with.
@@ -180,6 +181,7 @@ impl Server {
         let url = addresses.first().map_or_else(String::new, |address| listener::SCHEME.url(address));
         let (stop, stopped) = watch::channel(false);
         let node = Arc::new(Node {
+            dispatch: &Dispatcher,
             stopped: stopped.clone(),
             databases,
             openings: Openings::default(),

@@ -9,7 +9,7 @@ use database::{Database, OperationStatus};
 use hyper::StatusCode;
 use json::Writer;
 
-use super::indexes::Seen;
+use super::indexes::ObservedIndex;
 use crate::bridge::Pool;
 use crate::error::Result;
 use crate::messages::date;
@@ -80,7 +80,7 @@ fn write(json: &mut Writer<'_>, node: &Node, name: &str) -> Result<()> {
 
 fn write_open(json: &mut Writer<'_>, database: &Database) -> Result<()> {
     let statistics = database.read().statistics()?;
-    let indexes = Seen::all(database)?;
+    let indexes = ObservedIndex::all(database)?;
     json.name("Requests").unsigned(database.request_count());
     json.name("IsInMemory").bool(database.is_in_memory());
     json.name("Documents").unsigned(statistics.documents().count);
@@ -88,9 +88,9 @@ fn write_open(json: &mut Writer<'_>, database: &Database) -> Result<()> {
     json.name("SizeInBytes").unsigned(database.size_on_disk());
     json.name("QueuedBatches").unsigned(database.queued_count() as u64);
     json.name("Indexes").unsigned(indexes.len() as u64);
-    let count = |is: fn(&Seen) -> bool| indexes.iter().filter(|index| is(index)).count() as u64;
+    let count = |is: fn(&ObservedIndex) -> bool| indexes.iter().filter(|index| is(index)).count() as u64;
     json.name("StaleIndexes").unsigned(count(|index| index.is_stale() && !index.has_failed()));
-    json.name("FailedIndexes").unsigned(count(Seen::has_failed));
+    json.name("FailedIndexes").unsigned(count(ObservedIndex::has_failed));
     json.name("IndexErrors").unsigned(indexes.iter().map(|index| index.error_count()).sum());
     let operations = database.operations().all();
     let is_running = |status| matches!(status, OperationStatus::InProgress);

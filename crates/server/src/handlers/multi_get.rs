@@ -14,12 +14,10 @@ use tokio::sync::{mpsc, oneshot};
 use crate::error::{Error, Result};
 use crate::limits::{STREAM_PART_SIZE, STREAM_PARTS_MAX, WHOLE_ANSWER_SIZE};
 use crate::memory::MemoryReservation;
-use crate::messages::body::RequestBody;
 use crate::messages::reply::{self, BodyPart, Reply, Waits};
 use crate::node::Node;
-use crate::routing::dispatch;
 use crate::routing::exchange::Exchange;
-use crate::routing::routes::{self, Match};
+use crate::routing::internal::InternalRequest;
 
 pub(crate) async fn post(mut exchange: Exchange) -> Result<Reply> {
     let mut body = exchange.read_object().await?;
@@ -76,11 +74,11 @@ impl Answer {
             if place > 0 {
                 self.add(b",").await?;
             }
-            let reply = match inner(exchange, request) {
-                Ok(inner) => dispatch::respond(inner).await,
-                Err(error) => error.reply(exchange.uri.path()),
+            let outcome = match inner(exchange, request) {
+                Ok(inner) => inner.send(&exchange.node, &exchange.peer).await,
+                Err(error) => Err(error),
             };
-            self.write_one(reply).await?;
+            self.write_one(outcome.unwrap_or_else(|error| error.reply(exchange.uri.path()))).await?;
         }
         self.add(b"]}").await
     }
@@ -161,8 +159,8 @@ impl Answer {
     }
 }
 
-/// The exchange of one inner request.
-fn inner(exchange: &Exchange, request: &json::Value) -> Result<Exchange> {
+/// One inner request.
+fn inner(exchange: &Exchange, request: &json::Value) -> Result<InternalRequest> {
     let text = |name| request.get(name).and_then(json::Value::as_str).unwrap_or_default();
     let (url, query) = (text("Url"), text("Query"));
     let separator = if query.is_empty() || query.starts_with('?') || url.contains('?') { "" } else { "?" };
@@ -174,9 +172,7 @@ fn inner(exchange: &Exchange, request: &json::Value) -> Result<Exchange> {
         Some(method) if method.eq_ignore_ascii_case("POST") => Method::POST,
         Some(method) => return Err(Error::not_supported(format!("{method} inside of multi_get"))),
     };
-    // What is not there yet is refused by its own name.
-    let is_allowed = |found: Match| found.route.in_multi_get || found.route.missing().is_some();
-    if !routes::find(method.as_str(), uri.path()).is_some_and(is_allowed) {
+    if !exchange.node.dispatch.may_be_in_multi_get(method.as_str(), uri.path()) {
         return Err(Error::not_supported(format!("'{method} {}' inside of multi_get", uri.path())));
     }
     let mut headers = HeaderMap::new();
@@ -188,22 +184,12 @@ fn inner(exchange: &Exchange, request: &json::Value) -> Result<Exchange> {
         }
     }
     headers.remove(hyper::header::CONTENT_ENCODING);
-    dispatch::check_limits(&exchange.node.limits, &uri, &headers)?;
     let content = match request.get("Content") {
         None | Some(json::Value::Null) => Vec::new(),
         Some(json::Value::String(text)) => text.as_bytes().to_vec(),
         Some(value) => value.to_vec(),
     };
-    Ok(Exchange {
-        node: exchange.node.clone(),
-        peer: exchange.peer.clone(),
-        method,
-        uri,
-        headers,
-        body: RequestBody::Whole(Bytes::from(content)),
-        upgrade: None,
-        database: None,
-    })
+    Ok(InternalRequest { method, uri, headers, body: Bytes::from(content) })
 }
 
 /// Escapes what may not stand in a request target; some clients leave it in.

@@ -4,7 +4,7 @@ use database::Database;
 use database::documents::Statistics;
 use hyper::StatusCode;
 
-use super::indexes::Seen;
+use super::indexes::ObservedIndex;
 use crate::error::Result;
 use crate::messages::reply::{self, Reply};
 use crate::monitoring::humane_size;
@@ -12,7 +12,7 @@ use crate::routing::exchange::{Exchange, write_origin};
 
 pub(crate) fn basic(exchange: &Exchange) -> Result<Reply> {
     let statistics = exchange.database().read().statistics()?;
-    let (indexes, size) = (Seen::all(exchange.database())?, exchange.database().size()?);
+    let (indexes, size) = (ObservedIndex::all(exchange.database())?, exchange.database().size()?);
     Ok(reply::object(StatusCode::OK, |json| {
         write_origin(json, exchange);
         write_counts(json, &statistics, &indexes);
@@ -23,7 +23,7 @@ pub(crate) fn basic(exchange: &Exchange) -> Result<Reply> {
 
 pub(crate) fn detailed(exchange: &Exchange) -> Result<Reply> {
     let statistics = exchange.database().read().statistics()?;
-    let (indexes, size) = (Seen::all(exchange.database())?, exchange.database().size()?);
+    let (indexes, size) = (ObservedIndex::all(exchange.database())?, exchange.database().size()?);
     Ok(reply::object(StatusCode::OK, |json| {
         json.name("CountOfIdentities").unsigned(statistics.identity_count);
         json.name("CountOfCompareExchange").unsigned(0).name("CountOfCompareExchangeTombstones").unsigned(0);
@@ -36,7 +36,7 @@ pub(crate) fn detailed(exchange: &Exchange) -> Result<Reply> {
 
 pub(crate) fn essential(exchange: &Exchange) -> Result<Reply> {
     let statistics = exchange.database().read().statistics()?;
-    let indexes = Seen::all(exchange.database())?;
+    let indexes = ObservedIndex::all(exchange.database())?;
     Ok(reply::object(StatusCode::OK, |json| {
         write_counts(json, &statistics, &indexes);
         json.name("Indexes").array(|json| indexes.iter().for_each(|index| index.write_summary(json)));
@@ -44,7 +44,7 @@ pub(crate) fn essential(exchange: &Exchange) -> Result<Reply> {
 }
 
 /// What does not exist yet counts 0, truthfully.
-fn write_counts(json: &mut json::Writer<'_>, statistics: &Statistics, indexes: &[Seen]) {
+fn write_counts(json: &mut json::Writer<'_>, statistics: &Statistics, indexes: &[ObservedIndex]) {
     json.name("CountOfIndexes").unsigned(indexes.len() as u64);
     json.name("CountOfDocuments").unsigned(statistics.documents().count);
     json.name("CountOfRevisionDocuments").unsigned(0);
@@ -54,7 +54,13 @@ fn write_counts(json: &mut json::Writer<'_>, statistics: &Statistics, indexes: &
     json.name("CountOfTimeSeriesSegments").unsigned(0);
 }
 
-fn write_rest(json: &mut json::Writer<'_>, database: &Database, statistics: &Statistics, indexes: &[Seen], size: u64) {
+fn write_rest(
+    json: &mut json::Writer<'_>,
+    database: &Database,
+    statistics: &Statistics,
+    indexes: &[ObservedIndex],
+    size: u64,
+) {
     json.name("CountOfUniqueAttachments").unsigned(0);
     json.name("DatabaseChangeVector").string(&statistics.change_vector);
     json.name("DatabaseId").string(database.documents().database_id());
@@ -62,7 +68,7 @@ fn write_rest(json: &mut json::Writer<'_>, database: &Database, statistics: &Sta
     json.name("Is64Bit").bool(true).name("Pager").string("Rookery");
     json.name("LastDocEtag").unsigned(statistics.last_document_etag);
     json.name("LastDatabaseEtag").unsigned(statistics.last_etag);
-    let last_indexed = indexes.iter().filter_map(Seen::last_indexed).max().map(|date| date.to_string());
+    let last_indexed = indexes.iter().filter_map(ObservedIndex::last_indexed).max().map(|date| date.to_string());
     json.name("LastIndexingTime").optional_string(last_indexed.as_deref());
     humane_size::write(json.name("SizeOnDisk"), size);
     humane_size::write(json.name("TempBuffersSizeOnDisk"), 0);

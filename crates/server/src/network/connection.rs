@@ -151,7 +151,7 @@ enum Rest {
 
 /// A request as its connection sees it.
 #[derive(Debug)]
-pub(crate) struct Begun {
+pub(crate) struct RequestStart {
     /// Lives as long as the answer is not finished.
     pub(crate) busy: Busy,
     /// Its lines or the end of its body can be told in two ways, so that it must be refused.
@@ -191,13 +191,13 @@ impl Connection {
     }
 
     /// A whole head has arrived.
-    pub(crate) fn request_begins(self: &Arc<Self>) -> Begun {
+    pub(crate) fn request_begins(self: &Arc<Self>) -> RequestStart {
         self.is_answered.store(false, Relaxed);
         self.busy.fetch_add(1, Relaxed);
         let number = self.request_count.fetch_add(1, Relaxed) + 1;
         // A request of which no head was seen means that the library and we do not agree where requests begin.
         let is_ambiguous = number >= self.refused_from.load(Relaxed) || number > self.head_count.load(Relaxed);
-        Begun { busy: Busy(self.clone()), is_ambiguous }
+        RequestStart { busy: Busy(self.clone()), is_ambiguous }
     }
 
     /// The answer is there, or its beginning. From now on a client that is gone is noticed by writing to it.

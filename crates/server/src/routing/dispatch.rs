@@ -7,32 +7,34 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::task::{Context, Poll};
 use std::time::{Duration, Instant, SystemTime};
 
 use bytes::Bytes;
 use hyper::body::{Body, Incoming};
 use hyper::header::{
-    ACCEPT_ENCODING, CONNECTION, EXPECT, HOST, HeaderMap, HeaderName, HeaderValue, SERVER, TRANSFER_ENCODING,
+    ACCEPT_ENCODING, CONNECTION, EXPECT, HOST, HeaderName, HeaderValue, SERVER, TRANSFER_ENCODING,
     X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::{Method, Request, StatusCode, Uri, Version};
 use storage::limits::UNCOUNTED_SIZE;
 
 use super::access;
+use super::contained::Contained;
 use super::exchange::{Exchange, Upgrade, url_of};
+use super::head_limits;
+use super::internal::Dispatch;
 use super::routes::{self, Handler, Match, Timing};
 use crate::database_opening;
 use crate::error::{Error, Result, panicked};
 use crate::handlers::{studio, topology};
-use crate::limits::{CLOSING_WHOLE_SIZE, Limits, SHORT_WORK_SIZE};
+use crate::limits::{CLOSING_WHOLE_SIZE, SHORT_WORK_SIZE};
 use crate::memory;
 use crate::messages::body::{IncomingBody, RequestBody, drain};
 use crate::messages::compression;
-use crate::messages::query_string::{QueryString, decode_segment};
+use crate::messages::query_string::decode_segment;
 use crate::messages::reply::Reply;
 use crate::monitoring::slow::SlowRequest;
-use crate::network::connection::{Admitted, Begun};
+use crate::network::connection::{Admitted, RequestStart};
 use crate::network::peer::Peer;
 use crate::node::Node;
 
@@ -57,7 +59,7 @@ pub(crate) async fn serve(
 ) -> std::result::Result<Reply, Infallible> {
     let connection = &place.connection;
     let access = node.has_access_log.then(|| AccessLine::of(&request, &peer));
-    let Begun { busy, is_ambiguous } = connection.request_begins();
+    let RequestStart { busy, is_ambiguous } = connection.request_begins();
     let wish = compression::asked_for(request.headers());
     let has_wish = request.headers().contains_key(ACCEPT_ENCODING);
     let has_body = !request.body().is_end_stream();
@@ -154,43 +156,11 @@ fn check_head(node: &Node, head: &hyper::http::request::Parts, is_ambiguous: boo
     if host_count > 1 || (host_count == 0 && head.version == Version::HTTP_11) {
         return Err(Error::Malformed("A request has one Host header (RFC 9112, 3.2)"));
     }
-    check_limits(&node.limits, &head.uri, &head.headers)?;
+    head_limits::check(&node.limits, &head.uri, &head.headers)?;
     if let Some(authority) = head.uri.authority() {
         node.hosts.check_target(authority.as_str())?;
     }
     node.hosts.check(&head.headers, studio::is_page(&head.method, head.uri.path()))
-}
-
-/// The limits of a head, also of one inside of another request.
-pub(crate) fn check_limits(limits: &Limits, uri: &Uri, headers: &HeaderMap) -> Result<()> {
-    let limit = |status, name, limit: usize, what| Err(Error::Limit { status, name, limit: limit as u64, what });
-    let target_size = uri.path_and_query().map_or(0, |path| path.as_str().len());
-    if target_size > limits.request_line_size {
-        let size = limits.request_line_size >> 10;
-        return limit(StatusCode::URI_TOO_LONG, "Limits.RequestLineInKb", size, "The request target");
-    }
-    if QueryString::new(uri.query().unwrap_or_default()).count() > limits.query_parameter_count {
-        let count = limits.query_parameter_count;
-        return limit(StatusCode::URI_TOO_LONG, "Limits.QueryParameterCount", count, "The number of query parameters");
-    }
-    if headers.len() > limits.header_count {
-        let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
-        return limit(status, "Limits.HeaderCount", limits.header_count, "The number of headers");
-    }
-    let mut block_size = target_size;
-    for (name, value) in headers {
-        if value.len() > limits.header_line_size {
-            let size = limits.header_line_size >> 10;
-            let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
-            return limit(status, "Limits.HeaderLineInKb", size, "A header");
-        }
-        block_size += name.as_str().len() + value.len() + 4;
-    }
-    if block_size > limits.header_block_size {
-        let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
-        return limit(status, "Limits.HeaderBlockInKb", limits.header_block_size >> 10, "The request head");
-    }
-    Ok(())
 }
 
 /// Finds the handler, runs it, and makes an answer of what comes out, whatever that is.
@@ -355,15 +325,17 @@ async fn prepare(exchange: &mut Exchange, route: Option<Match>) -> Result<&'stat
     Ok(&found.route.handler)
 }
 
-/// A future whose panics end the request, not the connection.
-pub(crate) struct Contained<T>(pub(crate) Pin<Box<dyn Future<Output = Result<T>> + Send>>);
+/// The table of routes for requests that handlers make.
+#[derive(Debug)]
+pub(crate) struct Dispatcher;
 
-impl<T> Future for Contained<T> {
-    type Output = Result<T>;
+impl Dispatch for Dispatcher {
+    fn respond(&self, exchange: Exchange) -> Pin<Box<dyn Future<Output = Reply> + Send>> {
+        Box::pin(respond(exchange))
+    }
 
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let future = &mut self.get_mut().0;
-        catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx)))
-            .unwrap_or_else(|panic| Poll::Ready(Err(panicked(&*panic))))
+    fn may_be_in_multi_get(&self, method: &str, path: &str) -> bool {
+        // What is missing is refused by its own name.
+        routes::find(method, path).is_some_and(|found| found.route.in_multi_get || found.route.missing().is_some())
     }
 }

@@ -35,9 +35,7 @@ const CYCLES: &[(&str, &str, usize)] = &[
     ("rookerydb", "store.rs", 7),
     ("script", "engine.rs", 3),
     // `Node` holds everything, and everything takes it.
-    ("server", "routing/exchange.rs", 6),
-    // Requests inside of a `multi_get` go through the dispatcher again: a recursion by design.
-    ("server", "routing/dispatch.rs", 14),
+    ("server", "routing/exchange.rs", 7),
     // `environment::Inner` is taken by the parts that it owns; `limits.rs` and `page.rs` take constants of each other.
     ("storage", "environment/mod.rs", 42),
     ("storage", "contents/mod.rs", 2),

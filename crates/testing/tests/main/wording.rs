@@ -23,13 +23,13 @@ const AVOIDED: &[&str] = &[
 
 /// Lines of comments with an avoided phrase: crate, count. The aim is 0. Whoever rewords some lowers the number here.
 const LINES: &[(&str, usize)] = &[
-    ("cli", 17),
+    ("cli", 15),
     ("database", 52),
     ("documents", 15),
     ("fuzzing", 1),
     ("query", 66),
     ("rookerydb", 3),
-    ("script", 11),
+    ("script", 10),
     ("server", 67),
     ("storage", 47),
     ("testing", 2),

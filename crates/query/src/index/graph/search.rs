@@ -136,7 +136,7 @@ impl<'r, R: Reader> Graph<'r, R> {
         level: u8,
         check_cancel: &dyn Fn() -> Result<(), E>,
     ) -> Result<Vec<Near>, E> {
-        let mut seen: Seen = from.iter().map(|near| near.node).collect();
+        let mut seen: VisitedNodes = from.iter().map(|near| near.node).collect();
         let mut candidates: BinaryHeap<Near> = from.iter().copied().collect();
         // The farthest of those that are kept is at the top.
         let mut kept: BinaryHeap<Reverse<Near>> = from.iter().map(|near| Reverse(*near)).collect();
@@ -180,7 +180,7 @@ fn sorted(kept: BinaryHeap<Reverse<Near>>) -> Vec<Near> {
     kept.into_sorted_vec().into_iter().map(|Reverse(near)| near).collect()
 }
 
-type Seen = HashSet<Node, BuildHasherDefault<NodeHasher>>;
+type VisitedNodes = HashSet<Node, BuildHasherDefault<NodeHasher>>;
 
 /// Nodes are small numbers that nobody outside gives: a product spreads them.
 #[derive(Default)]

@@ -34,7 +34,7 @@ pub(crate) use debug::debug;
 pub(crate) use progress::progress;
 pub(crate) use record::IndexesOfRecord;
 pub(crate) use sample::test;
-pub(crate) use state::{Seen, performance, staleness, statistics};
+pub(crate) use state::{ObservedIndex, performance, staleness, statistics};
 pub(crate) use terms::{NULL_TERM, terms};
 pub(crate) use wait::IndexWait;
 

@@ -10,7 +10,7 @@ use query::index::Progress;
 
 use super::control::status_name;
 use super::definition::kind;
-use super::state::Seen;
+use super::state::ObservedIndex;
 use crate::bridge::Pool;
 use crate::error::{Error, Result};
 use crate::limits::{COUNTED_ITEMS_MAX, COUNTED_TOMBSTONES_MAX};
@@ -28,7 +28,7 @@ struct Left {
 pub(crate) async fn progress(exchange: Exchange) -> Result<Reply> {
     let node = exchange.node.clone();
     let read = move || {
-        let seen = Seen::all(exchange.database())?;
+        let seen = ObservedIndex::all(exchange.database())?;
         let documents = exchange.database().read();
         let mut stale = Vec::new();
         for seen in seen.iter().filter(|seen| seen.is_stale()) {

@@ -23,7 +23,7 @@ fn date(date: Option<Date>) -> String {
 }
 
 /// An index as it is now.
-pub(crate) struct Seen {
+pub(crate) struct ObservedIndex {
     index: Arc<Index>,
     is_stale: bool,
     state: &'static str,
@@ -32,8 +32,8 @@ pub(crate) struct Seen {
     last: Vec<LastEtags>,
 }
 
-impl Seen {
-    fn of(database: &Database, index: Arc<Index>) -> Result<Seen> {
+impl ObservedIndex {
+    fn of(database: &Database, index: Arc<Index>) -> Result<ObservedIndex> {
         let statistics = index.statistics()?;
         // That of the index is opened before that of its documents.
         let snapshot = if index.failure().is_none() { Some(index.read()?) } else { None };
@@ -43,12 +43,12 @@ impl Seen {
             index.sources().iter().map(|source| Ok(documents.last_etags(source.kind, source.collection.as_deref())?));
         let last = last.collect::<Result<_>>()?;
         let state = state(database, &index);
-        Ok(Seen { index, is_stale, state, statistics, last })
+        Ok(ObservedIndex { index, is_stale, state, statistics, last })
     }
 
     /// All of a database.
-    pub(crate) fn all(database: &Database) -> Result<Vec<Seen>> {
-        database.indexes().all().iter().map(|index| Seen::of(database, index.clone())).collect()
+    pub(crate) fn all(database: &Database) -> Result<Vec<ObservedIndex>> {
+        database.indexes().all().iter().map(|index| ObservedIndex::of(database, index.clone())).collect()
     }
 
     /// When it last took something.
@@ -95,7 +95,7 @@ impl Seen {
 
     /// * `engine`: from [`engine_name`].
     fn write_statistics(&self, engine: &str, json: &mut json::Writer<'_>) {
-        let Seen { index, is_stale, state, statistics, .. } = self;
+        let ObservedIndex { index, is_stale, state, statistics, .. } = self;
         let settings = index.settings();
         json.object(|json| {
             json.name("Name").string(index.name());
@@ -186,7 +186,8 @@ pub(crate) fn statistics(exchange: &Exchange) -> Result<Reply> {
         Err(Error::UnknownIndex { .. }) => return Ok(reply::empty(StatusCode::NOT_FOUND)),
         found => found?,
     };
-    let seen = found.into_iter().map(|index| Seen::of(exchange.database(), index)).collect::<Result<Vec<_>>>()?;
+    let seen =
+        found.into_iter().map(|index| ObservedIndex::of(exchange.database(), index)).collect::<Result<Vec<_>>>()?;
     let node = &exchange.node;
     let record = node.databases.record(exchange.database().name())?;
     Ok(reply::object(StatusCode::OK, |json| {
@@ -249,7 +250,7 @@ fn engine_name(node: &Node, record: &DatabaseRecord, index: &Index) -> &'static 
 
 /// Whether an index lacks something, and what.
 pub(crate) fn staleness(exchange: &Exchange) -> Result<Reply> {
-    let seen = Seen::of(exchange.database(), by_name(exchange.database(), &exchange.required("name")?)?)?;
+    let seen = ObservedIndex::of(exchange.database(), by_name(exchange.database(), &exchange.required("name")?)?)?;
     Ok(reply::object(StatusCode::OK, |json| {
         json.name("IsStale").bool(seen.is_stale);
         let reasons = if seen.is_stale { seen.staleness_reasons() } else { Vec::new() };

@@ -4,11 +4,12 @@ use std::fmt::Write;
 
 use json::{Raw, Writer};
 
+use super::arguments::Arguments;
 use super::inner::{Caller, Target, of_error};
+use super::outcome::{Outcome, Output, ToolError};
 use super::queries::bounded;
 use super::rows::Rows;
 use super::shape::Shape;
-use super::table::{Arguments, Outcome, Output, ToolError};
 
 /// The documents of each collection.
 async fn counts(caller: &Caller, database: &str) -> Result<Vec<(String, u64)>, ToolError> {

@@ -2,9 +2,10 @@
 
 use json::Raw;
 
+use super::arguments::Arguments;
 use super::inner::{Caller, Target};
+use super::outcome::{Outcome, Output};
 use super::rows::{cut_list, write_members};
-use super::table::{Arguments, Outcome, Output};
 
 pub(super) async fn list(caller: Caller, arguments: Arguments) -> Outcome {
     let (start, limit) = (arguments.number("start"), arguments.number("limit"));

@@ -2,8 +2,9 @@
 
 use std::sync::OnceLock;
 
+use super::arguments::Arguments;
 use super::inner::{Caller, of_error};
-use super::table::{Arguments, Outcome, Output, ToolError};
+use super::outcome::{Outcome, Output, ToolError};
 use crate::bridge::Pool;
 use crate::limits::{MCP_ANSWER_SIZE_MAX, MCP_SEARCH_WORDS_MAX, MCP_SECTION_SIZE_MAX};
 

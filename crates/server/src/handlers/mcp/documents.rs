@@ -4,10 +4,11 @@ use hyper::Method;
 use hyper::header::{HeaderName, HeaderValue, IF_MATCH};
 use json::Writer;
 
+use super::arguments::Arguments;
 use super::inner::{Answered, Caller, Target};
+use super::outcome::{Outcome, Output, ToolError};
 use super::queries::bounded;
 use super::rows::write_members;
-use super::table::{Arguments, Outcome, Output, ToolError};
 
 fn target(arguments: &Arguments) -> Result<Target, ToolError> {
     Ok(Target::of_database(arguments.text("database"), "/docs")?.with("id", arguments.text("id")))

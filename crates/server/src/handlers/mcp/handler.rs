@@ -7,10 +7,12 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer};
 
+use super::arguments::{Arguments, schema};
 use super::inner::Caller;
-use super::table::{self, Arguments, Outcome, TOOLS, ToolError, ToolSpec};
+use super::outcome::{Outcome, ToolError};
+use super::table::{TOOLS, ToolSpec};
 use crate::error::Error;
-use crate::routing::dispatch::Contained;
+use crate::routing::contained::Contained;
 
 /// For the model, before it sees any tool.
 const INSTRUCTIONS: &str = "Rookery is a document database: JSON documents in collections, queried in RQL. Begin with list_databases, \
@@ -46,7 +48,7 @@ impl Tools {
                 spec.name
             )));
         }
-        let arguments = Arguments::check(spec, request.arguments.unwrap_or_default())?;
+        let arguments = Arguments::check(spec.name, spec.parameters, request.arguments.unwrap_or_default())?;
         let run = (spec.run)(self.caller.clone(), arguments);
         // A panic would end the task that waits for the answer, and the client would wait for ever.
         match Contained(Box::pin(async move { Ok(run.await) })).await {
@@ -118,5 +120,5 @@ fn described(spec: &ToolSpec) -> Tool {
         .destructive(spec.writes)
         .idempotent(!spec.writes)
         .open_world(false);
-    Tool::new(spec.name, spec.about, table::schema(spec)).with_title(spec.title).with_annotations(annotations)
+    Tool::new(spec.name, spec.about, schema(spec.parameters)).with_title(spec.title).with_annotations(annotations)
 }

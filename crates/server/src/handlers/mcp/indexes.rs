@@ -2,10 +2,11 @@
 
 use json::{Raw, Writer};
 
+use super::arguments::Arguments;
 use super::inner::{Caller, Target};
+use super::outcome::{Outcome, Output};
 use super::queries::bounded;
 use super::rows::{cut_list, write_members};
-use super::table::{Arguments, Outcome, Output};
 
 /// What a list has of each index.
 const SUMMARY: [(&str, &str); 6] = [
@@ -36,7 +37,7 @@ pub(super) async fn get(caller: Caller, arguments: Arguments) -> Outcome {
     let (database, name) = (arguments.text("database"), arguments.text("index"));
     let absent = || format!("The database '{database}' has no index '{name}'; list_indexes lists them");
     if name.is_empty() {
-        return Err(super::table::ToolError::new(absent()));
+        return Err(super::outcome::ToolError::new(absent()));
     }
     let of = |path| Ok(Target::of_database(database, path)?.with("name", name));
     let definition = caller.get(of("/indexes")?).await?.success(absent)?;

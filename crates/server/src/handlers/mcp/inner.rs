@@ -7,16 +7,14 @@ use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, StatusCode, Uri};
 use json::Raw;
 
-use super::table::ToolError;
+use super::outcome::ToolError;
 use crate::error::Error;
 use crate::limits::MCP_READ_SIZE_MAX;
 use crate::memory::{self, MemoryReservation};
-use crate::messages::body::RequestBody;
 use crate::messages::reply::BodyPart;
 use crate::network::peer::Peer;
 use crate::node::Node;
-use crate::routing::dispatch;
-use crate::routing::exchange::Exchange;
+use crate::routing::internal::InternalRequest;
 
 /// Who calls a tool.
 #[derive(Clone)]
@@ -145,18 +143,8 @@ impl Caller {
     ) -> Result<Answered, ToolError> {
         let uri: Uri = target.0.parse().map_err(|_| ToolError::new("An argument is too long".to_owned()))?;
         let headers: HeaderMap = header.into_iter().collect();
-        dispatch::check_limits(&self.node.limits, &uri, &headers).map_err(of_error)?;
-        let mut reply = dispatch::respond(Exchange {
-            node: self.node.clone(),
-            peer: self.peer.clone(),
-            method,
-            uri,
-            headers,
-            body: RequestBody::Whole(Bytes::from(body)),
-            upgrade: None,
-            database: None,
-        })
-        .await;
+        let request = InternalRequest { method, uri, headers, body: Bytes::from(body) };
+        let mut reply = request.send(&self.node, &self.peer).await.map_err(of_error)?;
         let status = reply.status();
         let Some(mut parts) = reply.body_mut().take_parts() else {
             let body = reply.body().as_whole().cloned().unwrap_or_default();

@@ -2,11 +2,13 @@
 //!
 //! POST: one JSON-RPC message; 200 with the answer as JSON, or 202 for a notification. GET and DELETE: 405, since there are no sessions.
 //!
-//! The crate `rmcp` reads the messages, agrees on the version and checks the headers of the protocol; `handler` is its handler. The HTTP is
-//! ours: `rmcp` gets the head and a body that was read here, within our limits, and its answer becomes a [`Reply`]. `table` lists the tools
-//! and checks their arguments. A tool is a request or two to other routes (`inner`), each with the access of that route, so that it has
-//! no code that reads databases. If the client leaves, the future of its message is dropped, and the request with it.
+//! The crate `rmcp` reads the messages, agrees on the version and checks the headers of the protocol; `handler` is its handler. The
+//! HTTP is ours: `rmcp` gets the head and a body that was read here, within our limits, and its answer becomes a [`Reply`]. `table` lists
+//! the tools, `arguments` checks what they are called with. A tool is a request or two to other routes (`inner`), each with the access of
+//! that route, so that it has no code that reads databases. If the client leaves, the future of its message is dropped, and the request
+//! with it.
 
+mod arguments;
 mod collections;
 mod databases;
 mod documentation;
@@ -14,6 +16,7 @@ mod documents;
 mod handler;
 mod indexes;
 mod inner;
+mod outcome;
 mod queries;
 mod rows;
 mod shape;

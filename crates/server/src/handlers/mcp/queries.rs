@@ -2,9 +2,10 @@
 
 use json::{Raw, Writer};
 
+use super::arguments::Arguments;
 use super::inner::{Caller, Target};
+use super::outcome::{Outcome, Output};
 use super::rows::{Rows, fitting, write_members};
-use super::table::{Arguments, Outcome, Output};
 use crate::limits::{MCP_ANSWER_SIZE_MAX, MCP_ROWS_MAX};
 
 /// What stands behind the results, where the query asks for it.

@@ -1,54 +1,15 @@
-//! The tools: names, what a model reads about them, their arguments; and checking the arguments of a call against that.
+//! The table of tools: names, what a model reads about them, their arguments, and the function of each.
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
 
-use rmcp::model::JsonObject;
-use serde_json::{Value, json};
-
+use super::arguments::{Arguments, Kind, Parameter, optional, required};
 use super::inner::Caller;
+use super::outcome::Outcome;
 use super::{collections, databases, documentation, documents, indexes, queries};
 use crate::limits::{
     MCP_LIST, MCP_LIST_MAX, MCP_ROWS, MCP_ROWS_MAX, MCP_SAMPLE, MCP_SAMPLE_MAX, MCP_SECTIONS, MCP_SECTIONS_MAX,
 };
-
-/// Why a tool has no result, in words for the model.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(super) struct ToolError(String);
-
-impl ToolError {
-    pub(super) fn new(text: String) -> ToolError {
-        ToolError(text)
-    }
-}
-
-/// What a tool gives.
-#[derive(Debug, Default)]
-pub(super) struct Output {
-    /// JSON in most cases.
-    pub(super) text: String,
-    /// Where it was cut off, and what to do about that.
-    pub(super) notes: Vec<String>,
-}
-
-impl Output {
-    /// One JSON object.
-    pub(super) fn object(content: impl FnOnce(&mut ::json::Writer<'_>)) -> Output {
-        let mut text = Vec::new();
-        ::json::Writer::new(&mut text).object(content);
-        Output { text: String::from_utf8_lossy(&text).into_owned(), notes: Vec::new() }
-    }
-
-    pub(super) fn with_note(mut self, note: impl Into<Option<String>>) -> Output {
-        self.notes.extend(note.into());
-        self
-    }
-}
-
-/// The outcome of a tool.
-pub(super) type Outcome = Result<Output, ToolError>;
 
 type Running = Pin<Box<dyn Future<Output = Outcome> + Send>>;
 
@@ -58,42 +19,10 @@ pub(super) struct ToolSpec {
     pub(super) title: &'static str,
     /// For the model.
     pub(super) about: &'static str,
-    parameters: &'static [Parameter],
+    pub(super) parameters: &'static [Parameter],
     /// Changes documents: offered only if a setting allows it.
     pub(super) writes: bool,
     pub(super) run: fn(Caller, Arguments) -> Running,
-}
-
-/// One argument of a tool.
-struct Parameter {
-    name: &'static str,
-    kind: Kind,
-    is_required: bool,
-    about: &'static str,
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Kind {
-    Text,
-    /// A whole number from 1 to `max`.
-    Count {
-        default: u64,
-        max: u64,
-    },
-    /// A whole number from 0 on.
-    Start,
-    Flag,
-    Object,
-    /// A JSON object, or its text.
-    Document,
-}
-
-const fn required(name: &'static str, kind: Kind, about: &'static str) -> Parameter {
-    Parameter { name, kind, is_required: true, about }
-}
-
-const fn optional(name: &'static str, kind: Kind, about: &'static str) -> Parameter {
-    Parameter { name, kind, is_required: false, about }
 }
 
 const DATABASE: Parameter = required("database", Kind::Text, "Name of the database.");
@@ -286,131 +215,18 @@ pub(super) static TOOLS: &[ToolSpec] = &[
     },
 ];
 
-/// The JSON schema of a tool's arguments.
-pub(super) fn schema(spec: &ToolSpec) -> Arc<JsonObject> {
-    let property = |parameter: &Parameter| {
-        let mut value = match parameter.kind {
-            Kind::Text => json!({"type": "string"}),
-            Kind::Count { default, max } => {
-                json!({"type": "integer", "minimum": 1, "maximum": max, "default": default})
-            }
-            Kind::Start => json!({"type": "integer", "minimum": 0, "default": 0}),
-            Kind::Flag => json!({"type": "boolean", "default": false}),
-            Kind::Object => json!({"type": "object"}),
-            Kind::Document => json!({"type": ["object", "string"]}),
-        };
-        value["description"] = parameter.about.into();
-        (parameter.name.to_owned(), value)
-    };
-    let properties: JsonObject = spec.parameters.iter().map(property).collect();
-    let required = spec.parameters.iter().filter(|parameter| parameter.is_required).map(|parameter| parameter.name);
-    let mut schema = JsonObject::new();
-    schema.insert("type".to_owned(), "object".into());
-    schema.insert("properties".to_owned(), properties.into());
-    schema.insert("required".to_owned(), required.collect::<Vec<_>>().into());
-    schema.insert("additionalProperties".to_owned(), false.into());
-    Arc::new(schema)
-}
-
-/// The arguments of a call, which fit its tool.
-pub(super) struct Arguments {
-    spec: &'static [Parameter],
-    given: JsonObject,
-}
-
-impl Arguments {
-    /// # Errors
-    ///
-    /// An argument is missing, unknown, or of another kind.
-    pub(super) fn check(spec: &ToolSpec, mut given: JsonObject) -> Result<Arguments, ToolError> {
-        // Some models send `null` for what they do not set.
-        given.retain(|_, value| !value.is_null());
-        for (name, value) in &given {
-            let Some(parameter) = spec.parameters.iter().find(|parameter| parameter.name == name) else {
-                let name: String = name.chars().take(NAME_LENGTH_SHOWN).collect();
-                let known: Vec<_> = spec.parameters.iter().map(|parameter| parameter.name).collect();
-                let text = format!("'{}' has no argument '{name}'; its arguments are: {}", spec.name, known.join(", "));
-                return Err(ToolError::new(text));
-            };
-            if let Err(expected) = parameter.kind.check(value) {
-                return Err(ToolError::new(format!("The argument '{name}' must be {expected}")));
-            }
-        }
-        let missing =
-            spec.parameters.iter().find(|parameter| parameter.is_required && !given.contains_key(parameter.name));
-        if let Some(Parameter { name, about, .. }) = missing {
-            return Err(ToolError::new(format!("The argument '{name}' is missing. {about}")));
-        }
-        Ok(Arguments { spec: spec.parameters, given })
-    }
-
-    /// A required text.
-    pub(super) fn text(&self, name: &str) -> &str {
-        self.optional_text(name).unwrap_or_default()
-    }
-
-    pub(super) fn optional_text(&self, name: &str) -> Option<&str> {
-        self.given.get(name)?.as_str()
-    }
-
-    /// A number, or its default.
-    pub(super) fn number(&self, name: &str) -> u64 {
-        let default = self.spec.iter().find(|parameter| parameter.name == name).map_or(0, |found| match found.kind {
-            Kind::Count { default, .. } => default,
-            _ => 0,
-        });
-        self.given.get(name).and_then(whole).unwrap_or(default)
-    }
-
-    pub(super) fn flag(&self, name: &str) -> bool {
-        self.given.get(name).and_then(Value::as_bool).unwrap_or(false)
-    }
-
-    /// Any value as JSON text; a document that came as text is that text.
-    pub(super) fn json(&self, name: &str) -> Option<String> {
-        self.given.get(name).map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned))
-    }
-}
-
-/// Characters of an argument's name that a refusal repeats.
-const NAME_LENGTH_SHOWN: usize = 64;
-
-/// A whole number, also one that is written with a point: `5.0`.
-fn whole(value: &Value) -> Option<u64> {
-    const SAFE_MAX: f64 = 9_007_199_254_740_991.0;
-    value.as_u64().or_else(|| {
-        let number = value.as_f64().filter(|number| number.fract() == 0.0 && (0.0..=SAFE_MAX).contains(number))?;
-        Some(number as u64)
-    })
-}
-
-impl Kind {
-    /// `Err`: what it has to be.
-    fn check(self, value: &Value) -> Result<(), String> {
-        let (fits, expected) = match self {
-            Kind::Text => (value.is_string(), "text".to_owned()),
-            Kind::Count { max, .. } => (
-                whole(value).is_some_and(|number| (1..=max).contains(&number)),
-                format!("a whole number from 1 to {max}"),
-            ),
-            Kind::Start => (whole(value).is_some(), "a whole number from 0 on".to_owned()),
-            Kind::Flag => (value.is_boolean(), "true or false".to_owned()),
-            Kind::Object => (value.is_object(), "an object".to_owned()),
-            Kind::Document => (value.is_object() || value.is_string(), "an object, or the text of one".to_owned()),
-        };
-        if fits { Ok(()) } else { Err(expected) }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::*;
+    use crate::handlers::mcp::arguments::schema;
 
     #[track_caller]
     fn refused(tool: &str, given: Value) -> String {
         let spec = TOOLS.iter().find(|spec| spec.name == tool).unwrap();
         let Value::Object(given) = given else { panic!("no object") };
-        Arguments::check(spec, given).err().map_or_else(String::new, |error| error.to_string())
+        Arguments::check(spec.name, spec.parameters, given).err().map_or_else(String::new, |error| error.to_string())
     }
 
     #[test]
@@ -447,7 +263,7 @@ mod tests {
     fn every_tool_has_a_name_of_its_own_and_a_schema() {
         for (place, spec) in TOOLS.iter().enumerate() {
             assert!(TOOLS[..place].iter().all(|other| other.name != spec.name), "{}", spec.name);
-            let schema = schema(spec);
+            let schema = schema(spec.parameters);
             assert_eq!(schema["properties"].as_object().unwrap().len(), spec.parameters.len(), "{}", spec.name);
         }
     }
