@@ -3,7 +3,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use query::execute::{MissingValue, ScriptFailure};
+
 use crate::BulkInsertCounts;
+use crate::queries::QueryError;
 
 /// Why an operation on a node's databases failed.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -193,7 +196,7 @@ pub enum Error {
     TooManyFound,
     /// A query is refused, or failed.
     #[error(transparent)]
-    Query(Box<crate::queries::QueryError>),
+    Query(Box<QueryError>),
     /// There is no index of that name.
     #[error("There is no index with '{name}' name.")]
     NoSuchIndex {
@@ -233,5 +236,23 @@ impl Error {
 impl From<json::Error> for Error {
     fn from(error: json::Error) -> Error {
         Error::Documents(documents::Error::Json(error))
+    }
+}
+
+impl From<QueryError> for Error {
+    fn from(error: QueryError) -> Error {
+        Error::Query(Box::new(error))
+    }
+}
+
+impl From<MissingValue> for Error {
+    fn from(error: MissingValue) -> Error {
+        QueryError::from(error).into()
+    }
+}
+
+impl From<ScriptFailure> for Error {
+    fn from(failure: ScriptFailure) -> Error {
+        QueryError::Script(failure).into()
     }
 }

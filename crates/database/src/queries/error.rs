@@ -6,7 +6,7 @@ use documents::Etag;
 use query::execute::{MissingValue, ScriptFailure};
 use query::plan::Refused;
 
-/// Why a query is refused or fails. Failures of indexes, documents and storage are other variants of [`crate::Error`].
+/// Why a query is refused or fails. Failures of indexes, documents and storage are other variants of the error of this crate.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum QueryError {
     /// The text is wrong. Correct it; the message has the place where there is one.
@@ -104,23 +104,5 @@ fn script_failed(failure: &ScriptFailure) -> String {
             format!("Select clause contains invalid script\n{error}")
         }
         error => error.to_string(),
-    }
-}
-
-impl From<QueryError> for crate::Error {
-    fn from(error: QueryError) -> crate::Error {
-        crate::Error::Query(Box::new(error))
-    }
-}
-
-impl From<MissingValue> for crate::Error {
-    fn from(error: MissingValue) -> crate::Error {
-        QueryError::from(error).into()
-    }
-}
-
-impl From<ScriptFailure> for crate::Error {
-    fn from(failure: ScriptFailure) -> crate::Error {
-        QueryError::Script(failure).into()
     }
 }

@@ -5,6 +5,8 @@
 //! connection, however many there are. What was applied before an error stays, and so does a batch that was on its way already
 //! when the one before it was refused.
 
+mod counts;
+
 use std::sync::Arc;
 
 use documents::{Batch, Expected};
@@ -15,6 +17,8 @@ use storage::memory::MemoryReservation;
 use crate::limits::{
     BULK_BATCH_COUNT_MAX, BULK_BATCH_SIZE_MAX, BULK_BATCHES_IN_FLIGHT_MAX, BULK_BUFFER_SIZE_KEPT, BULK_ELEMENT_SIZE_MAX,
 };
+pub use counts::BulkInsertCounts;
+
 use crate::{Database, Error, Operation, OperationResult, OperationStatus, Progress, Result};
 
 /// One bulk insert. Its functions may wait for the disk: call them on a thread that may.
@@ -29,26 +33,6 @@ pub struct BulkInsert {
     batch: Batch,
     skip_unchanged: bool,
     flight: Arc<Flight>,
-}
-
-/// What was applied so far.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct BulkInsertCounts {
-    /// Commands.
-    pub items: u64,
-    /// Documents that were stored: no deletions, and none that was there already and was to be left alone then.
-    pub documents: u64,
-    /// Transactions.
-    pub batches: u64,
-    /// The id of the last document.
-    pub last_id: Option<String>,
-}
-
-impl BulkInsertCounts {
-    /// ` Last document ID: 'x'`, as errors say it; empty before the first document.
-    pub fn last_id_text(&self) -> String {
-        self.last_id.as_deref().map_or_else(String::new, |id| format!(" Last document ID: '{id}'."))
-    }
 }
 
 /// The batches on their way.
