@@ -131,6 +131,7 @@ pub(crate) fn of_documents(error: documents::Error) -> Error {
 /// The error of a query.
 pub(crate) fn of_query(error: QueryError) -> Error {
     match error {
+        QueryError::MissingFeature(missing) => Error::NotSupported(missing.to_string()),
         QueryError::NotSupported { form } => Error::NotSupported(form),
         QueryError::NotIndexed { index, .. } => Error::Stale(index),
         QueryError::Timeout { after } => Error::Timeout(after),

@@ -138,6 +138,7 @@ impl From<database::Error> for Error {
 /// What is not supported has the version in its message, and a missing function of scripts the feature that it needs.
 fn of_query(error: QueryError) -> Error {
     match error {
+        QueryError::MissingFeature(missing) => Error::MissingFeature(missing),
         QueryError::NotSupported { form } => Error::NotSupported { form },
         QueryError::Script(ScriptFailure::Script(script::Error::NotSupported { function })) => {
             missing_function(&function)
@@ -425,7 +426,7 @@ impl Error {
 fn is_of_query(error: &QueryError) -> bool {
     use script::Error as S;
     match error {
-        QueryError::NotSupported { .. } | QueryError::Timeout { .. } => true,
+        QueryError::MissingFeature(_) | QueryError::NotSupported { .. } | QueryError::Timeout { .. } => true,
         QueryError::Script(ScriptFailure::Script(error)) => matches!(error, S::Stopped | S::NotSupported { .. }),
         _ => false,
     }
@@ -494,7 +495,7 @@ fn query_shape(error: &QueryError) -> Shape {
         E::Text { is_grammar: false, .. } | E::MissingValue(_) | E::NoDocuments | E::Facet(_) => {
             Shape::refused(INVALID_QUERY)
         }
-        E::NotSupported { .. } => Shape::new(StatusCode::NOT_IMPLEMENTED, NOT_SUPPORTED),
+        E::MissingFeature(_) | E::NotSupported { .. } => Shape::new(StatusCode::NOT_IMPLEMENTED, NOT_SUPPORTED),
         E::Invalid(_) | E::NoAutomaticIndex(_) => Shape::refused(INVALID_OPERATION),
         E::AutomaticIndexesDisabled(_) => Shape::refused("System.NotSupportedException"),
         E::MissingField(_) | E::BadChangeVector(_) => Shape::refused(ARGUMENT),

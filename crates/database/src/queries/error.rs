@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use documents::Etag;
+use documents::{Etag, MissingFeature};
 use query::execute::{MissingValue, ScriptFailure};
 use query::plan::Refused;
 
@@ -19,7 +19,10 @@ pub enum QueryError {
         /// True if the text is not RQL; false if it is, and has no meaning.
         is_grammar: bool,
     },
-    /// The query needs something that this version does not support.
+    /// The query needs a feature that this version does not have.
+    #[error(transparent)]
+    MissingFeature(MissingFeature),
+    /// The query has a form that this version does not support.
     #[error("{form} is not supported")]
     NotSupported {
         /// The form or combination, as a noun.
@@ -88,6 +91,7 @@ impl QueryError {
     pub(super) fn of_plan(refused: Refused, query: &str) -> QueryError {
         match refused {
             Refused::Invalid(message) => QueryError::Text { message, query: query.to_owned(), is_grammar: false },
+            Refused::MissingFeature(missing) => QueryError::MissingFeature(missing),
             Refused::NotSupported(form) => QueryError::NotSupported { form },
             refused @ Refused::NoSuchSorter(_) => QueryError::NoSuchSorter(refused.to_string()),
         }

@@ -57,7 +57,8 @@ fn facets<'q>(clauses: &'q [FacetClause], documents: &Snapshot<'_>) -> Result<Ve
                 let document = documents.get(&setup.id)?.ok_or_else(missing)?;
                 let found = setup.facets(document.body().bytes()).map_err(|refused| match refused {
                     Refused::Invalid(message) => QueryError::Facet(message),
-                    Refused::NotSupported(feature) => QueryError::not_supported(feature),
+                    Refused::MissingFeature(missing) => QueryError::MissingFeature(missing),
+                    Refused::NotSupported(form) => QueryError::not_supported(form),
                     refused @ Refused::NoSuchSorter(_) => QueryError::NoSuchSorter(refused.to_string()),
                 })?;
                 facets.extend(found.into_iter().map(Cow::Owned));

@@ -1,6 +1,9 @@
 //! Functions of RavenDB that are refused by name, with 501.
 
+use documents::Feature;
+
 use super::{Argument, Clause, Function, Kind};
+use crate::plan::Refused;
 
 const fn refused(
     name: &'static str,
@@ -41,3 +44,33 @@ pub(super) static TEXT_I8: Function =
 pub(super) static TEXT_I1: Function =
     refused("embedding.text_i1", FIELD, "Embeddings of texts as bits.", &[Clause::Vector]);
 pub(super) static AI_TASK: Function = refused("ai.task", NAME, "Embeddings that a task makes.", &[Clause::Vector]);
+
+impl Refused {
+    /// A function is called where this version does not answer it.
+    ///
+    /// * `place`: where, as in `in 'select'` or `as a value`.
+    pub(crate) fn call(name: &str, place: &str) -> Refused {
+        let form = format!("{name}() {place}");
+        match missing_feature(name) {
+            Some(feature) => Refused::MissingFeature(feature.missing_for(form)),
+            None => Refused::NotSupported(form),
+        }
+    }
+}
+
+/// The feature that a function of RQL needs, where that is missing as a whole. `name` is in any case.
+fn missing_feature(name: &str) -> Option<Feature> {
+    let rows: [(&Function, Feature); 10] = [
+        (&CMPXCHG, Feature::CompareExchange),
+        (&COUNTER, Feature::Counters),
+        (&COUNTER_RAW, Feature::Counters),
+        (&COUNTERS, Feature::Counters),
+        (&REVISIONS, Feature::Revisions),
+        (&TIME_SERIES, Feature::TimeSeries),
+        (&TEXT, Feature::TextEmbeddings),
+        (&TEXT_I8, Feature::TextEmbeddings),
+        (&TEXT_I1, Feature::TextEmbeddings),
+        (&AI_TASK, Feature::TextEmbeddings),
+    ];
+    rows.into_iter().find(|(function, _)| function.is(name)).map(|(_, feature)| feature)
+}

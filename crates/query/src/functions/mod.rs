@@ -144,7 +144,7 @@ pub(crate) fn not_a_condition(name: &str) -> Refused {
         return Refused::Invalid(unknown(name, Clause::Where));
     };
     if function.is_missing(Clause::Where) {
-        return Refused::NotSupported(format!("{}() in a condition", function.name));
+        return Refused::call(function.name, "in a condition");
     }
     let clauses = function.clauses();
     if clauses.contains(&Clause::Where) {

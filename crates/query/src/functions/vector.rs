@@ -104,7 +104,7 @@ fn invalid<T>(message: String) -> Result<T, Refused> {
 fn unknown<T>(call: &Call<'_>) -> Result<T, Refused> {
     match find(&call.name) {
         Some(function) if function.is_missing(Clause::Vector) => {
-            Err(Refused::NotSupported(format!("{}() in {FUNCTION}()", function.name)))
+            Err(Refused::call(function.name, &format!("in {FUNCTION}()")))
         }
         _ => invalid(format!("Method '{}' is not supported.", call.name)),
     }
@@ -187,7 +187,9 @@ impl Planner<'_> {
         if self.is_named {
             return match operand {
                 Expression::Call(call) => match unknown::<()>(call) {
-                    Err(refused @ (Refused::NotSupported(_) | Refused::NoSuchSorter(_))) => Err(refused),
+                    Err(
+                        refused @ (Refused::MissingFeature(_) | Refused::NotSupported(_) | Refused::NoSuchSorter(_)),
+                    ) => Err(refused),
                     _ => invalid(format!(
                         "Method {FUNCTION}() expects that first argument will be a field name when static index is queried"
                     )),

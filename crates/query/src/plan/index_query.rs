@@ -177,7 +177,7 @@ impl Planner<'_> {
     fn comparison(&mut self, comparison: &Comparison<'_>, analysis: Analysis) -> Result<Condition, Refused> {
         let value = match &comparison.right {
             Expression::Value(value) => self.parameters.scalar(value)?,
-            Expression::Call(call) => return Err(Refused::NotSupported(format!("{}() as a value", call.name))),
+            Expression::Call(call) => return Err(Refused::call(&call.name, "as a value")),
             Expression::Field(path) => {
                 return Err(Refused::Invalid(format!("Expected value, but got: <Field>: {}", path.text())));
             }
@@ -207,7 +207,7 @@ impl Planner<'_> {
     fn between(&mut self, between: &Between<'_>, analysis: Analysis) -> Result<Condition, Refused> {
         let bound = |expression: &Expression<'_>| match expression {
             Expression::Value(value) => self.parameters.scalar(value),
-            Expression::Call(call) => Err(Refused::NotSupported(format!("{}() as a value", call.name))),
+            Expression::Call(call) => Err(Refused::call(&call.name, "as a value")),
             _ => Err(Refused::Invalid("'between' needs two values".to_owned())),
         };
         let (low, high) = (bound(&between.low)?, bound(&between.high)?);
@@ -296,7 +296,7 @@ impl Planner<'_> {
             Expression::Call(call) => match functions::find(&call.name).and_then(Function::order) {
                 Some(plan) => plan(self, call)?,
                 None if self.grouping.is_none() => {
-                    return Err(Refused::NotSupported(format!("sorting by {}()", call.name)));
+                    return Err(Refused::call(&call.name, "in 'order by'"));
                 }
                 None => self.field_order(key)?,
             },
@@ -334,7 +334,7 @@ impl Planner<'_> {
                 _ => return Err(Refused::Invalid("Expected a field, but got a value".to_owned())),
             },
             (Expression::Call(call), None) => {
-                return Err(Refused::NotSupported(format!("{}() as a field", call.name)));
+                return Err(Refused::call(&call.name, "as a field"));
             }
             _ => return Err(Refused::Invalid("Expected a field, but got a condition".to_owned())),
         };

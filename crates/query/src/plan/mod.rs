@@ -43,6 +43,7 @@ pub use clauses::script::{Load, LoadIds, ScriptClause, ScriptForm};
 use crate::functions::{ID, facet, suggest};
 use crate::rql::{self, Call, Expression, Query, Segment};
 use clauses::grouping::Grouping;
+use documents::Feature;
 
 /// A query, its parameters put in.
 #[derive(Debug, Clone)]
@@ -87,7 +88,7 @@ impl Plan {
     /// [`Refused`]
     pub fn new(query: &Query<'_>, parameters: Parameters<'_>) -> Result<Plan, Refused> {
         if query.from.is_of_revisions {
-            return Err(Refused::NotSupported("queries over revisions".to_owned()));
+            return Err(Refused::missing(Feature::Revisions, "queries over revisions"));
         }
         let query = &*clauses::columns::resolved(query)?;
         let is_of_others = suggest::is_wanted(query) || facet::is_wanted(query);

@@ -31,7 +31,7 @@ const LINES: &[(&str, usize)] = &[
     ("rookerydb", 3),
     ("script", 10),
     ("server", 67),
-    ("storage", 47),
+    ("storage", 46),
     ("testing", 2),
 ];
 

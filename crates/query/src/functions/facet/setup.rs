@@ -48,7 +48,7 @@ impl FacetSetup {
         });
         facets.map_err(|refused| match refused {
             Refused::Invalid(message) => Refused::Invalid(format!("Facet setup '{}': {message}", self.id)),
-            refused @ (Refused::NotSupported(_) | Refused::NoSuchSorter(_)) => refused,
+            refused @ (Refused::MissingFeature(_) | Refused::NotSupported(_) | Refused::NoSuchSorter(_)) => refused,
         })
     }
 }

@@ -134,7 +134,7 @@ impl Planner<'_, '_> {
         match functions::find(&call.name).and_then(Function::filter) {
             Some(plan) => plan(self, call),
             None if functions::stands_in(&call.name, Clause::Filter) => Err(functions::not_alone(&call.name)),
-            None => Err(Refused::NotSupported(format!("{}() in 'filter'", call.name))),
+            None => Err(Refused::call(&call.name, "in 'filter'")),
         }
     }
 
@@ -180,7 +180,7 @@ impl Planner<'_, '_> {
                 Scalar::Text(path) => Ok(Operand::Of(Projected::of_path(&path))),
                 _ => Err(Refused::Invalid("Expected a field, but got a value".to_owned())),
             },
-            Expression::Call(call) => Err(Refused::NotSupported(format!("{}() in 'filter'", call.name))),
+            Expression::Call(call) => Err(Refused::call(&call.name, "in 'filter'")),
             _ => Err(Refused::Invalid("Expected a field, but got a condition".to_owned())),
         }
     }
@@ -188,7 +188,7 @@ impl Planner<'_, '_> {
     fn value(&self, expression: &Expression<'_>) -> Result<Scalar, Refused> {
         match expression {
             Expression::Value(value) => self.parameters.scalar(value),
-            Expression::Call(call) => Err(Refused::NotSupported(format!("{}() as a value", call.name))),
+            Expression::Call(call) => Err(Refused::call(&call.name, "as a value")),
             Expression::Field(path) => {
                 Err(Refused::Invalid(format!("Expected value, but got: <Field>: {}", path.text())))
             }

@@ -6,6 +6,7 @@ use crate::functions::{self, Clause, Function, GroupField};
 use crate::plan::parameters::Scalar;
 use crate::plan::{Parameters, Refused};
 use crate::rql::{Call, Column, ColumnValue, Expression, Output, Projection, Query, Select};
+use documents::Feature;
 
 /// The groups of a query.
 #[derive(Clone, Debug)]
@@ -95,7 +96,7 @@ impl<'p> Grouping<'p> {
                 (Some(GroupField::Key), _) => Err(Refused::Invalid(
                     "key() of several keys can be selected, and neither compared nor sorted by".to_owned(),
                 )),
-                (None, _) => Err(Refused::NotSupported(format!("{}() as a field of a group", call.name))),
+                (None, _) => Err(Refused::call(&call.name, "as a field of a group")),
             };
         }
         let name = self.name(expression)?;
@@ -142,7 +143,7 @@ impl<'p> Grouping<'p> {
                 }
             },
             ColumnValue::Value(value) => (Projected::Literal(self.parameters.json(value)?), String::new()),
-            ColumnValue::TimeSeries(_) => return Err(Refused::NotSupported("timeseries() of groups".to_owned())),
+            ColumnValue::TimeSeries(_) => return Err(Refused::missing(Feature::TimeSeries, "timeseries() of groups")),
         };
         Ok(ProjectedColumn { name: column.alias.as_deref().map_or(own_name, str::to_owned), value })
     }

@@ -37,7 +37,7 @@ impl Includes {
                 },
                 Expression::Call(call) => match functions::find(&call.name).and_then(Function::include) {
                     Some(plan) => plan(&mut includes, call, parameters)?,
-                    None => return Err(Refused::NotSupported(format!("'include' of {}()", call.name))),
+                    None => return Err(Refused::call(&call.name, "in 'include'")),
                 },
                 _ => return Err(wrong()),
             }

@@ -4,6 +4,7 @@ use super::grouping::Grouping;
 use crate::functions::{self, Clause};
 use crate::plan::{Parameters, Refused};
 use crate::rql::{self, Call, Column, ColumnValue, Output, Path, Query, Segment, Select, ValueKind};
+use documents::Feature;
 
 /// Values of a document, by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -176,7 +177,7 @@ fn column(column: &Column<'_>, alias: Option<&str>, parameters: Parameters<'_>) 
             (Projected::Literal(parameters.json(value)?), name)
         }
         ColumnValue::Call(call) => (self::call(call, alias)?, "id()".to_owned()),
-        ColumnValue::TimeSeries(_) => return Err(Refused::NotSupported("timeseries() in 'select'".to_owned())),
+        ColumnValue::TimeSeries(_) => return Err(Refused::missing(Feature::TimeSeries, "timeseries() in 'select'")),
     };
     Ok(ProjectedColumn { name: column.alias.as_deref().map_or(own_name, str::to_owned), value })
 }
@@ -268,9 +269,7 @@ fn call(call: &Call<'_>, alias: Option<&str>) -> Result<Projected, Refused> {
         return Ok(Projected::Id);
     }
     match functions::find(name) {
-        Some(function) if function.is_missing(Clause::Select) => {
-            Err(Refused::NotSupported(format!("{}() in 'select'", function.name)))
-        }
+        Some(function) if function.is_missing(Clause::Select) => Err(Refused::call(function.name, "in 'select'")),
         Some(function) if function.group_field().is_some() => {
             Err(Refused::Invalid(format!("{name} may only be used in group by queries")))
         }

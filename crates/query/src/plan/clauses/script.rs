@@ -1,5 +1,6 @@
 //! What a query says in JavaScript: `update`, `select { .. }`, `select f(x)`, with `declare function` and `load`.
 
+use documents::Feature;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -176,7 +177,7 @@ fn declarations(query: &Query<'_>) -> Result<String, Refused> {
     let mut declarations = String::new();
     for function in &query.functions {
         if function.language != Language::JavaScript {
-            return Err(Refused::NotSupported("'declare timeseries'".to_owned()));
+            return Err(Refused::missing(Feature::TimeSeries, "'declare timeseries'"));
         }
         let [name, body] = [function.name, function.body.text];
         declarations.push_str(&format!("function {name}({}) {body}\n", function.parameters.join(",")));
@@ -187,7 +188,7 @@ fn declarations(query: &Query<'_>) -> Result<String, Refused> {
 /// Where nothing is run, what is declared and loaded has nobody to use it; the reference allows that.
 fn no_output(query: &Query<'_>) -> Result<Option<ScriptClause>, Refused> {
     match query.functions.iter().find(|function| function.language != Language::JavaScript) {
-        Some(_) => Err(Refused::NotSupported("'declare timeseries'".to_owned())),
+        Some(_) => Err(Refused::missing(Feature::TimeSeries, "'declare timeseries'")),
         None => Ok(None),
     }
 }
@@ -254,7 +255,7 @@ impl Names<'_, '_> {
                 ColumnValue::Field(path) => (self.path(path)?, last_name(path)),
                 ColumnValue::Value(value) => (self.expression(&Expression::Value(value.clone()))?, String::new()),
                 ColumnValue::TimeSeries(_) => {
-                    return Err(Refused::NotSupported("timeseries() in 'select'".to_owned()));
+                    return Err(Refused::missing(Feature::TimeSeries, "timeseries() in 'select'"));
                 }
             };
             let name = column.alias.as_deref().unwrap_or(&own_name);
@@ -291,7 +292,7 @@ impl Names<'_, '_> {
             return Err(Refused::Invalid("getMetadata(doc) must be called with a single entity argument".to_owned()));
         }
         if !self.is_declared(call) && !is_metadata && !ID.is(&call.name) {
-            return Err(Refused::NotSupported(format!("{}() beside functions that are declared", call.name)));
+            return Err(Refused::call(&call.name, "beside functions that are declared"));
         }
         let arguments =
             call.arguments.iter().map(|argument| self.expression(argument)).collect::<Result<Vec<_>, _>>()?;
