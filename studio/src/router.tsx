@@ -57,7 +57,8 @@ const database = createRoute({ getParentRoute: () => root, path: "/databases/$da
 const documents = createRoute({
   getParentRoute: () => database,
   path: "/documents",
-  validateSearch: (search): { collection?: string } => defined({ collection: text(search["collection"]) }),
+  validateSearch: (search): { collection?: string; tab?: string } =>
+    defined({ collection: text(search["collection"]), tab: text(search["tab"]) }),
   component: lazyRouteComponent(() => import("./screens/documents/page"), "Documents"),
 });
 

@@ -11,6 +11,11 @@ const query = (database: string, text: string) => `/databases/${database}/query?
 const SCREENS: Screen[] = [
   { name: "databases", place: "/databases", ready: seen("69,472") },
   { name: "documents", place: "/databases/Northwind/documents?collection=Orders", ready: seen("orders/1-A") },
+  {
+    name: "fields",
+    place: "/databases/Northwind/documents?collection=Orders&tab=fields",
+    ready: seen("All 830 documents were read."),
+  },
   { name: "documents-many", place: "/databases/Cities/documents", ready: seen(/^cities\//) },
   { name: "document", place: "/databases/Northwind/document?id=orders%2F1-A", ready: seen("Related documents") },
   {

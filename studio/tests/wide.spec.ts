@@ -6,6 +6,7 @@ const query = (text: string) => `/databases/Northwind/query?q=${encodeURICompone
 const SCREENS: [place: string, text: string | RegExp][] = [
   ["/databases", "69,472"],
   ["/databases/Northwind/documents?collection=Orders", "orders/1-A"],
+  ["/databases/Northwind/documents?collection=Orders&tab=fields", "ShipTo.Country"],
   ["/databases/Northwind/document?id=orders%2F1-A", "Related documents"],
   ["/databases/Northwind/document?collection=Orders", "New document"],
   [query("from Orders where Freight > 500"), /results in/],

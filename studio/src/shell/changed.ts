@@ -4,6 +4,8 @@ import { requests } from "../requests";
 const KEYS = {
   /** Documents were written or deleted. */
   documents: ["documents", "collections", "ids", "live", "statistics", "storage"],
+  /** The fields of a collection are to be read again; they are not by themselves, since it takes a thousand documents. */
+  fields: ["fields", "collections"],
   /** A database was created, deleted, enabled or disabled. */
   databases: ["databases", "live"],
 } as const;

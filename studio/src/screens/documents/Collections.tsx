@@ -5,12 +5,12 @@ import { count, counted, size } from "../../format/format";
 import { goThrough } from "../../shell/roving";
 import styles from "./documents.module.css";
 
-/** All documents, or those of a collection, as a place to go to. */
-export function toDocuments(database: string, collection?: string) {
+/** All documents, or those of a collection, as a place to go to. * `tab`: `fields` of the collection in place of its documents. */
+export function toDocuments(database: string, collection?: string, tab?: "fields") {
   return {
     to: "/databases/$database/documents",
     params: { database },
-    search: collection === undefined ? {} : { collection },
+    search: collection === undefined ? {} : tab === undefined ? { collection } : { collection, tab },
   } as const;
 }
 
@@ -19,11 +19,14 @@ export function Collections({
   total,
   collections,
   chosen,
+  tab,
 }: {
   database: string;
   total: number;
   collections: Collection[];
   chosen: string | undefined;
+  /** What is shown of the chosen collection, and of the next one. */
+  tab: "fields" | undefined;
 }) {
   const isChosen = ({ name }: Collection) => chosen?.toLowerCase() === name.toLowerCase();
   // One stop of the tab key, also where the chosen collection is gone.
@@ -45,7 +48,7 @@ export function Collections({
       {collections.map((collection) => (
         <Link
           key={collection.name}
-          {...toDocuments(database, collection.name)}
+          {...toDocuments(database, collection.name, tab)}
           className={styles.collection}
           tabIndex={collection.name === stop ? 0 : -1}
           aria-current={isChosen(collection) ? "page" : undefined}

@@ -1,5 +1,5 @@
 // The documents of a collection, or all of them, as a grid in which several are chosen.
-import { ActionIcon, Button, Menu, Tooltip } from "@mantine/core";
+import { ActionIcon, Button, Menu, SegmentedControl, Tooltip } from "@mantine/core";
 import { Link, useLocation, useNavigate } from "@tanstack/react-router";
 import { useCallback, useMemo, useRef, useState } from "react";
 import { idOf, idsOf, latest, quoted, type Document } from "../../api/documents";
@@ -23,22 +23,27 @@ import { Icon } from "../../theme/icons";
 import { nameInQuery, ordered, typeOf } from "../query/ordering";
 import type { Format } from "../query/resultFile";
 import { quotedIfNeeded } from "../query/text";
+import { toDocuments } from "./Collections";
 import { deleteChosen } from "./deleting";
+import { Fields } from "./Fields";
 import { GoTo } from "./GoTo";
 
 /** Ids that one request reads. */
 const READ_COUNT = 2000;
 const NO_COLUMNS: Column[] = [];
+const NO_ROWS: Row[] = [];
 
 type GridProps = {
   database: string;
   collection: string | undefined;
+  /** Whether the fields of the collection are shown, and no grid. */
+  isOfFields: boolean;
   rowCount: number;
   size: number;
   setRunning: (operation: RunningOperation) => void;
 };
 
-export function DocumentGrid({ database, collection, rowCount, size: bytes, setRunning }: GridProps) {
+export function DocumentGrid({ database, collection, isOfFields, rowCount, size: bytes, setRunning }: GridProps) {
   const navigate = useNavigate();
   const [question, ask] = useState<Question>();
   const entry = useLocation({ select: (location) => location.state.__TSR_key ?? "" });
@@ -51,10 +56,15 @@ export function DocumentGrid({ database, collection, rowCount, size: bytes, setR
   const widths = useRef<ReadonlyMap<string, number>>(new Map());
   const [kept, setKept] = useRemembered<Column[]>(`columns.${database}/${collection ?? "@all"}`, NO_COLUMNS);
 
-  const pages = usePages(["documents", database, collection ?? null], bytes / Math.max(1, rowCount), (start, pageSize, signal) =>
-    collection === undefined
-      ? latest(database, start, pageSize, signal)
-      : ofCollection(database, collection, start, pageSize, signal),
+  const pages = usePages(
+    ["documents", database, collection ?? null],
+    bytes / Math.max(1, rowCount),
+    (start, pageSize, signal) =>
+      collection === undefined
+        ? latest(database, start, pageSize, signal)
+        : ofCollection(database, collection, start, pageSize, signal),
+    // Without a grid no rows are read.
+    isOfFields ? NO_ROWS : undefined,
   );
   const { rowAt, firstPage, inView } = pages;
   const columns = useMemo(() => columnsFor(firstPage ?? [], kept, true, inView, room), [firstPage, kept, inView, room]);
@@ -62,7 +72,7 @@ export function DocumentGrid({ database, collection, rowCount, size: bytes, setR
     (id: string) => ({ to: "/databases/$database/document", params: { database }, search: { id } }) as const,
     [database],
   );
-  const refresh = () => changed("documents");
+  const refresh = () => changed(isOfFields ? "fields" : "documents");
   const from = `from ${quotedIfNeeded(collection ?? "@all_docs")}`;
   const toQuery = (q: string, run?: "no") =>
     void navigate({ to: "/databases/$database/query", params: { database }, search: run === undefined ? { q } : { q, run } });
@@ -136,6 +146,15 @@ export function DocumentGrid({ database, collection, rowCount, size: bytes, setR
       about={<span className="number">{`${counted(rowCount, "document")} · ${size(bytes)}`}</span>}
       actions={
         <>
+          {collection !== undefined && (
+            <SegmentedControl
+              size="xs"
+              aria-label="What is shown of the collection"
+              data={["Documents", "Fields"]}
+              value={isOfFields ? "Fields" : "Documents"}
+              onChange={(value) => void navigate(toDocuments(database, collection, value === "Fields" ? "fields" : undefined))}
+            />
+          )}
           {chosen.size > 0 && (
             <>
               <Button variant="subtle" color="gray" onClick={() => setChosen([])}>
@@ -163,7 +182,7 @@ export function DocumentGrid({ database, collection, rowCount, size: bytes, setR
               <Icon name="refresh" size={14} />
             </ActionIcon>
           </Tooltip>
-          <ColumnsMenu columns={columns} setColumns={setKept} reset={() => setKept(NO_COLUMNS)} widths={widths} />
+          {!isOfFields && <ColumnsMenu columns={columns} setColumns={setKept} reset={() => setKept(NO_COLUMNS)} widths={widths} />}
           {collection !== undefined && (
             <MoreActions>
               <Menu.Item leftSection={<Icon name="query" size={14} />} onClick={() => toQuery(from)}>
@@ -219,7 +238,9 @@ export function DocumentGrid({ database, collection, rowCount, size: bytes, setR
         </>
       }
     >
-      {firstPage === undefined && pages.failureAt(0) ? (
+      {isOfFields && collection !== undefined ? (
+        <Fields database={database} collection={collection} documentCount={rowCount} size={bytes} />
+      ) : firstPage === undefined && pages.failureAt(0) ? (
         <Failed what="These documents cannot be read" error={pages.failureAt(0)} retry={pages.retry} />
       ) : firstPage === undefined ? (
         <Loading what="documents" />

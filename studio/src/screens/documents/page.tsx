@@ -17,7 +17,8 @@ const route = getRouteApi("/databases/$database/documents");
 
 export function Documents() {
   const { database } = route.useParams();
-  const { collection } = route.useSearch();
+  const { collection, tab } = route.useSearch();
+  const shownTab = tab === "fields" ? tab : undefined;
   const { data, error, refetch } = useQuery({
     ...collectionsQuery(database),
     refetchInterval: 3000,
@@ -39,7 +40,7 @@ export function Documents() {
   if (data.total === 0 && !running) return <NoDocuments database={database} />;
   return (
     <div className={styles.split}>
-      <Collections database={database} total={data.total} collections={data.collections} chosen={collection} />
+      <Collections database={database} total={data.total} collections={data.collections} chosen={collection} tab={shownTab} />
       {collection !== undefined && !chosen ? (
         <Screen title={collection} about={counted(0, "document")}>
           <Empty
@@ -55,6 +56,7 @@ export function Documents() {
           key={`${database}/${collection ?? ""}`}
           database={database}
           collection={chosen?.name}
+          isOfFields={chosen !== undefined && shownTab === "fields"}
           rowCount={chosen?.count ?? data.total}
           size={chosen?.size ?? data.collections.reduce((sum, found) => sum + found.size, 0)}
           setRunning={setRunning}
