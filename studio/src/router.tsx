@@ -84,13 +84,21 @@ const indexes = createRoute({
   component: lazyRouteComponent(() => import("./screens/indexes/page"), "Indexes"),
 });
 
+const advice = createRoute({
+  getParentRoute: () => database,
+  path: "/advice",
+  validateSearch: (search): { unused?: string } => defined({ unused: text(search["unused"]) }),
+  component: lazyRouteComponent(() => import("./screens/advice/page"), "AdviceScreen"),
+});
+
 const index = createRoute({
   getParentRoute: () => database,
   path: "/index",
-  // `docs`: ids, a line each. `field` and `after`: where the terms begin.
-  validateSearch: (search): { name?: string; tab?: string; docs?: string; field?: string; after?: string } =>
+  // `merge`: automatic indexes that a new definition replaces, a line each. `docs`: ids, a line each. `field` and `after`: where the terms begin.
+  validateSearch: (search): { name?: string; merge?: string; tab?: string; docs?: string; field?: string; after?: string } =>
     defined({
       name: text(search["name"]),
+      merge: text(search["merge"]),
       tab: text(search["tab"]),
       docs: text(search["docs"]),
       field: text(search["field"]),
@@ -122,7 +130,7 @@ export const router = createRouter({
     server,
     about,
     help,
-    database.addChildren([documents, document, query, indexes, index, statistics, operations]),
+    database.addChildren([documents, document, query, indexes, advice, index, statistics, operations]),
   ]),
   history: createHashHistory(),
   parseSearch,
@@ -139,5 +147,9 @@ export const router = createRouter({
 declare module "@tanstack/react-router" {
   interface Register {
     router: typeof router;
+  }
+  interface HistoryState {
+    /** The tab of the query screen that an entry of the history belongs to. */
+    queryTab?: string;
   }
 }

@@ -31,9 +31,24 @@ test("a change is saved by keyboard, and a mistake has its place", async ({ page
   await studio.write("Document as JSON", '{"Name":"Bo",\n"Size":1.50,}');
   await page.keyboard.press("ControlOrMeta+s");
   await expect(page.getByRole("alert")).toContainText("Line 2, column 13");
+  // What only the server refuses has its place, too, as long as the text stays what it was.
+  studio.allow(/400 \(Bad/);
+  await studio.write("Document as JSON", '{"Name":"Bo",\n"Size":1,\n"Size":2}');
+  await page.keyboard.press("ControlOrMeta+s");
+  await expect(page.getByRole("alert")).toHaveText("Not saved. Line 3, column 1: the property 'Size' occurs twice in one object.");
+  await expect(page.locator(".cm-lintRange-error")).toHaveText('"Size"');
+  await page.keyboard.press("End");
+  await page.keyboard.type(" ");
+  await expect(page.locator(".cm-lintRange-error")).toHaveCount(0);
   await studio.write("Document as JSON", '{"Name":"Bo","Size":1.50,"@metadata":{"@collection":"Users"}}');
   await page.keyboard.press("ControlOrMeta+s");
   await expect(page.getByText("users/1 saved")).toBeVisible();
+  // The message leaves free how one leaves the editor.
+  const hintBottom = await page.locator(".cm-editor[data-hint]").evaluate((editor) => {
+    const { top, height } = getComputedStyle(editor, "::after");
+    return editor.getBoundingClientRect().top + parseFloat(top) + parseFloat(height);
+  });
+  expect(hintBottom).toBeLessThan((await page.getByText("users/1 saved").boundingBox())!.y);
   await expect(page.getByRole("alert")).toHaveCount(0);
   const raw = await (await page.request.get(`${studio.url}/databases/Edited/docs?id=users/1`)).text();
   expect(raw).toContain('"Name":"Bo","Size":1.50');

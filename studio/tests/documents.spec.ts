@@ -166,10 +166,50 @@ test("a document is gone to by its id, which is completed", async ({ page, studi
   await page.goBack();
   await field.fill("orders/none");
   await field.press("Enter");
-  await expect(page.getByText("There is no 'orders/none'")).toBeVisible();
+  await expect(page.getByRole("alert").filter({ hasText: "No document 'orders/none'." })).toBeVisible();
+  await studio.isAccessible();
   await field.fill("ORDERS/7-a");
   await field.press("Enter");
   await expect(page.getByRole("heading", { name: "orders/7-A", exact: true })).toBeVisible();
+});
+
+test("an id that is only a beginning has its message in the list, and nothing moves", async ({ page, studio }) => {
+  await studio.open("/databases/Northwind/documents?collection=Orders");
+  const field = page.getByRole("combobox", { name: "Go to id" }).or(page.getByRole("textbox", { name: "Go to id" }));
+  const grid = page.getByRole("grid");
+  const before = [await field.boundingBox(), await grid.boundingBox()];
+  await field.fill("orders/82");
+  await expect(page.getByRole("option", { name: "orders/82-A", exact: true })).toBeVisible();
+  await field.press("Enter");
+  await expect(page.getByText("No document 'orders/82'. These begin like it:")).toBeVisible();
+  await expect(page.getByRole("alert")).toHaveText("No document 'orders/82'.");
+  await expect(page.getByRole("option", { name: "orders/82-A", exact: true })).toBeVisible();
+  expect([await field.boundingBox(), await grid.boundingBox()]).toEqual(before);
+  await studio.isAccessible();
+  // On a narrow screen the list is over the grid, not over the buttons.
+  await page.setViewportSize({ width: 390, height: 800 });
+  const bottomOf = async (name: string) => {
+    const box = (await page.getByRole("button", { name }).boundingBox())!;
+    return box.y + box.height;
+  };
+  const { y } = (await field.boundingBox())!;
+  for (const name of ["Reload", "Columns", "New document"]) expect(await bottomOf(name)).toBeLessThan(y);
+});
+
+test("nothing moves when a row is chosen", async ({ page, studio }) => {
+  for (const width of [1280, 1100, 390]) {
+    await page.setViewportSize({ width, height: 800 });
+    await studio.open("/databases/Northwind/documents?collection=Orders");
+    await expect(page.getByRole("link", { name: "orders/1-A", exact: true })).toBeVisible();
+    const grid = page.getByRole("grid");
+    const before = await grid.boundingBox();
+    await page.getByRole("checkbox", { name: "Choose orders/1-A" }).click();
+    await expect(page.getByRole("button", { name: "Delete 1" })).toBeVisible();
+    expect(await grid.boundingBox()).toEqual(before);
+    await page.getByRole("button", { name: "Clear the selection" }).click();
+    await expect(page.getByRole("button", { name: "New document" })).toBeVisible();
+    expect(await grid.boundingBox()).toEqual(before);
+  }
 });
 
 test("a range with rows that were not read is chosen whole, and deleted in steps that can be stopped", async ({ page, studio }) => {

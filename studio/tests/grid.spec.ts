@@ -132,13 +132,14 @@ test("what one presses is large enough for a finger", async ({ browser, studio }
   await page.goto(`${studio.url}/studio/index.html#/databases/Northwind/documents?collection=Shippers`);
   const link = page.getByRole("grid").getByRole("link").first();
   await expect(link).toBeVisible();
-  expect((await link.boundingBox())!.height).toBeGreaterThanOrEqual(24);
-  // Beside the box itself, within its cell.
-  const box = (await page
-    .getByRole("checkbox", { name: /^Choose shippers/ })
+  await expect.poll(async () => (await link.boundingBox())?.height).toBeGreaterThanOrEqual(24);
+  // Beside the box itself, within its cell; a tap waits until the cell has come to rest.
+  const chosen = page.getByRole("checkbox", { name: /^Choose shippers/ }).first();
+  await page
+    .getByRole("gridcell")
+    .filter({ has: chosen })
     .first()
-    .boundingBox())!;
-  await page.touchscreen.tap(box.x - 6, box.y + box.height + 4);
+    .tap({ position: { x: 3, y: 3 } });
   await expect(page.getByRole("button", { name: "Delete 1" })).toBeVisible();
   await context.close();
 });

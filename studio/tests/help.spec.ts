@@ -83,8 +83,8 @@ test("on a narrow screen, in the dark, pages fit and the contents fold", async (
   }
   await studio.isAccessible();
   await page.getByText("Contents", { exact: true }).click();
-  await page.getByRole("link", { name: "Security today" }).click();
-  await expect(page.getByRole("heading", { name: "Security today" })).toBeVisible();
+  await page.getByRole("navigation", { name: "Contents" }).getByRole("link", { name: "Security", exact: true }).click();
+  await expect(page.getByRole("heading", { name: "Security", exact: true, level: 1 })).toBeVisible();
   await expect(page.getByRole("link", { name: "Install and run" })).toBeHidden();
 });
 

@@ -529,7 +529,7 @@ test("what the server warns of stands above the results", async ({ page, studio 
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
     await studio.open(placed("Northwind", "from Orders where Freigth > 800"));
-    await expect(page.getByRole("status").filter({ hasText: warning })).toBeVisible();
+    await expect(page.getByRole("status").filter({ hasText: warning.replaceAll("`", "") })).toBeVisible();
     await expect(page.getByText("See the warning above.")).toBeVisible();
     await studio.isAccessible();
   }
@@ -637,4 +637,40 @@ test("a plan can be read on a narrow screen", async ({ page, studio }) => {
   );
   expect(overlapping).toEqual([]);
   await studio.isAccessible();
+});
+
+test("the result of explain is a plan, and an index that does not exist is named", async ({ page, studio }) => {
+  studio.allow(/404 \(Not Found/);
+  await studio.database("Misnamed", { "notes/1": { Title: "one", "@metadata": { "@collection": "Notes" } } });
+  await studio.index("Misnamed", { Name: "Notes/ByTitle", Maps: ["from note in docs.Notes select new { note.Title }"] });
+  await studio.open(placed("Misnamed", "explain from Notes where Title = 'one'"));
+  await expect(page.getByRole("list", { name: "Plan" }).getByText("Title", { exact: true })).toBeVisible();
+  await studio.write("Query in RQL", "from index 'Notes/ByTitel'");
+  await page.keyboard.press("ControlOrMeta+Enter");
+  await expect(page.getByRole("alert")).toHaveText("There is no index 'Notes/ByTitel'. Did you mean 'Notes/ByTitle'?");
+  await studio.write("Query in RQL", "from index 'Other'");
+  await page.keyboard.press("ControlOrMeta+Enter");
+  await expect(page.getByRole("alert")).toHaveText("There is no index 'Other'.");
+});
+
+test("on a narrow screen the buttons have one row, and saved queries fit", async ({ page, studio }) => {
+  await page.setViewportSize({ width: 390, height: 800 });
+  await studio.open(placed("Northwind", "from Companies"));
+  await expect(page.getByText(/^91 results in/)).toBeVisible();
+  const box = async (name: string) => (await page.getByRole("button", { name, exact: true }).boundingBox())!;
+  expect((await box("Columns")).y).toBe((await box("Export")).y);
+  expect((await box("Filter")).y).toBe((await box("Export")).y);
+  expect((await box("Saved")).y).toBe((await box("Run")).y);
+  await page.getByRole("button", { name: "Saved" }).click();
+  const save = await box("Save");
+  expect(save.x + save.width).toBeLessThanOrEqual(390);
+  await page.keyboard.press("Escape");
+  await page.getByText("Plan", { exact: true }).click();
+  // Steps that took less than a millisecond and those that took longer stand equally far to the right.
+  const timings = page.getByRole("list", { name: "Timings" }).locator("> li > ul > li");
+  await expect(timings.first()).toBeVisible();
+  const indents = await timings.evaluateAll((items) => [
+    ...new Set(items.map((item) => getComputedStyle(item.querySelector("span")!).paddingLeft)),
+  ]);
+  expect(indents).toEqual(["8px"]);
 });

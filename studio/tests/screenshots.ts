@@ -101,6 +101,24 @@ const SCREENS: Screen[] = [
     ready: (page) => expect(page.getByRole("list", { name: /^Terms of/ })).toBeVisible(),
   },
   { name: "index-errors", place: "/databases/Northwind/index?name=Orders%2FFails&tab=errors", ready: seen(/^orders\//i) },
+  { name: "advice", place: "/databases/Northwind/advice", ready: seen("Reason") },
+  {
+    name: "notices",
+    place: "/databases/Northwind/indexes",
+    ready: async (page) => {
+      await page.getByRole("button", { name: /^Notices: \d/ }).click();
+      await expect(page.getByRole("dialog", { name: "Notices" })).toBeVisible();
+    },
+  },
+  {
+    name: "map-colours",
+    place: `${query("Cities", "from Cities where spatial.within(spatial.point(Location.Latitude, Location.Longitude), spatial.circle(300, 48.2, 16.37))")}&as=map`,
+    ready: async (page) => {
+      await page.getByRole("combobox", { name: "Colour by" }).click();
+      await page.getByRole("option", { name: "Country" }).click();
+      await expect(page.getByRole("list", { name: "Colours of Country" })).toBeVisible();
+    },
+  },
   { name: "log", place: "/server?tab=log", ready: (page) => expect(page.getByRole("table")).toBeVisible() },
   {
     name: "create",

@@ -60,6 +60,40 @@ test("slow requests of all databases are listed", async ({ page, studio }) => {
   }
 });
 
+test("a query that runs is listed with its time, and is ended", async ({ page, studio }) => {
+  const folder = mkdtempSync(join(tmpdir(), "rookery-studio-running-"));
+  const { url, server } = await serve(folder, undefined, ["--Patching.MaxStepsForScript=2000000000"]);
+  try {
+    studio.url = url;
+    await created(url, "Busy");
+    // Some milliseconds for each of 5,000 documents: most of a minute, unless somebody ends it.
+    const Document = { "@metadata": { "@collection": "Users" } };
+    const Commands = Array.from({ length: 5000 }, (_, number) => ({ Id: `users/${number}`, Type: "PUT", Document }));
+    expect((await page.request.post(`${url}/databases/Busy/bulk_docs`, { data: { Commands } })).status()).toBe(201);
+    await studio.open("/server?tab=running");
+    await expect(page.getByText("No query runs")).toBeVisible();
+    const Query = "declare function f() { for (let i = 0; i < 200000; i++) { } return 1; } from Users as u select { a: f() }";
+    const asking = page.request.post(`${url}/databases/Busy/queries`, { data: { Query } });
+    const row = page.getByRole("table", { name: "Running queries" }).getByRole("row").filter({ hasText: Query });
+    await expect(row.getByRole("cell", { name: "Busy", exact: true })).toBeVisible();
+    await studio.isAccessible();
+    await page.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" });
+    await page.setViewportSize({ width: 390, height: 800 });
+    await studio.isAccessible();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+    await row.getByRole("button", { name: "End…" }).press("Enter");
+    await page.getByRole("dialog", { name: "End this query?" }).getByRole("button", { name: "End" }).click();
+    const answer = await asking;
+    expect(answer.status()).toBe(500);
+    expect(await answer.text()).toContain("The query was ended by an operator");
+    await expect(page.getByText("No query runs")).toBeVisible();
+  } finally {
+    await page.goto("about:blank");
+    await stopped(server);
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
 test("levels that are not logged are not offered", async ({ page, studio }) => {
   await studio.open("/server?tab=log&level=Debug");
   const levels = page.getByRole("radiogroup", { name: "Minimum level" });
@@ -72,6 +106,7 @@ test("what the server refuses is said on each part", async ({ page, studio }) =>
   studio.allow(/Failed to load resource/);
   for (const [pattern, tab, text] of [
     ["**/admin/logs/recent*", "log", "The log cannot be read"],
+    ["**/admin/running-queries", "running", "The running queries cannot be read"],
     ["**/admin/slow-requests*", "slow", "The slow requests cannot be read"],
     ["**/admin/configuration/settings", "settings", "The settings cannot be read"],
   ] as const) {

@@ -115,6 +115,17 @@ test("a server that is gone, or fails, is said", async ({ page, studio }) => {
   await expect(page.getByRole("link", { name: "products/1-A", exact: true })).toBeVisible();
 });
 
+test("a shortcut is named only where there may be a keyboard", async ({ page, studio, browser }) => {
+  await studio.open("/databases");
+  await expect(page.getByText(/^(Ctrl K|⌘K)$/)).toBeVisible();
+  const touched = await browser.newPage({ hasTouch: true, isMobile: true, viewport: { width: 390, height: 800 } });
+  await touched.goto(`${studio.url}/studio/index.html#/databases`);
+  await touched.getByRole("button", { name: "Open navigation" }).tap();
+  await expect(touched.getByRole("dialog", { name: "Navigation" }).getByText("Jump to…")).toBeVisible();
+  await expect(touched.getByText(/^(Ctrl K|⌘K)$/)).toBeHidden();
+  await touched.close();
+});
+
 test("on a narrow screen everything is there", async ({ page, studio }) => {
   await page.setViewportSize({ width: 400, height: 800 });
   await studio.open("/databases/Northwind/documents?collection=Orders");

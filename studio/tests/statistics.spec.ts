@@ -47,6 +47,29 @@ test("what takes the space is told by area, with the journal, flushes and reader
   await expect(page.getByRole("heading", { name: "Auto/Users/ByName", exact: true })).toBeVisible();
 });
 
+test("no area of the treemap is a sliver, and what would be one is among the others", async ({ page, studio }) => {
+  const collections = ["Large", ...Array.from({ length: 12 }, (_, at) => `Small${at}`)];
+  const documents = collections.map((name): [string, object] => [
+    `${name}/1`,
+    { Text: "x".repeat(name === "Large" ? 600_000 : 10), "@metadata": { "@collection": name } },
+  ]);
+  await studio.database("Slivers", Object.fromEntries(documents));
+  await studio.open("/databases/Slivers/statistics");
+  const space = page.getByRole("region", { name: /What takes the space/ });
+  const others = space.getByTitle(/^\d+ others, /);
+  await expect(others).toBeVisible();
+  await expect(others).toHaveAttribute("title", /\nSmall11, \d+ B/);
+  const sides = await space.getByRole("listitem").evaluateAll((items) =>
+    items.map((item) => {
+      const { width, height } = item.getBoundingClientRect();
+      return Math.min(width, height);
+    }),
+  );
+  // Two pixels of eight are the gap between areas.
+  expect(Math.min(...sides)).toBeGreaterThanOrEqual(5.9);
+  await studio.isAccessible();
+});
+
 /** A request takes as long as its body does: this one comes so many milliseconds after its head. */
 async function sendSlowly(url: string, body: string, pause: number) {
   const headers = { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(body) };

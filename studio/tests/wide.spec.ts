@@ -13,6 +13,7 @@ const SCREENS: [place: string, text: string | RegExp][] = [
   [`${query("from Orders where Freight > 500")}&as=plan`, "Timings"],
   [query("from index 'Wide/Orders' select facet(Company, sum(Freight), average(Freight))"), "Sum of Freight"],
   ["/databases/Northwind/indexes", "Wide/Orders"],
+  ["/databases/Northwind/advice", /^(No advice|Reason)$/],
   ["/databases/Northwind/index?name=Wide%2FOrders", "Definition"],
   ["/databases/Northwind/index?name=Wide%2FOrders&tab=terms", "companies/1-a"],
   ["/databases/Northwind/index", "New index"],

@@ -1,5 +1,5 @@
 // What goes on in the server: slow requests, the log, the settings in force, where the space of a database goes.
-import { below, sendForJson } from "./http";
+import { below, send, sendForJson } from "./http";
 
 export type SlowRequest = {
   At: string;
@@ -19,6 +19,26 @@ export function slowRequests(
   signal?: AbortSignal,
 ): Promise<{ ThresholdInMs: number; Results: SlowRequest[] }> {
   return sendForJson("/admin/slow-requests", { query: { database }, signal });
+}
+
+export type RunningQuery = {
+  QueryId: number;
+  Database: string;
+  IndexName: string;
+  DurationInMs: number;
+  IsStreaming: boolean;
+  QueryInfo: { Query: string };
+};
+
+/** GET `/admin/running-queries`: of all databases, the oldest first. */
+export async function runningQueries(signal?: AbortSignal): Promise<RunningQuery[]> {
+  return (await sendForJson<{ Results: RunningQuery[] }>("/admin/running-queries", { signal })).Results;
+}
+
+/** POST `/databases/{name}/debug/queries/kill`; 404 if it has ended. */
+export async function endQuery({ Database, IndexName, QueryId }: RunningQuery): Promise<void> {
+  const query = { indexName: IndexName, id: String(QueryId) };
+  await send(below(Database, "/debug/queries/kill"), { method: "POST", query });
 }
 
 export const LEVELS = ["Trace", "Debug", "Info", "Warn", "Error"] as const;

@@ -226,3 +226,24 @@ export function test(database: string, definition: Definition, documentCountMax:
   const body = { IndexDefinition: definition, MaxDocumentsToProcess: documentCountMax, Query: "" };
   return sendForJson(below(database, "/indexes/test"), { method: "POST", body });
 }
+
+export type AdviceProblem = "Failed" | "HasErrors" | "Covered" | "Mergeable" | "Unused" | "FieldsWithoutValues" | "Slow" | "FanOut";
+
+/** One piece of advice: what is wrong with an index, the facts, what to do, and what that changes. */
+export type Advice = {
+  Index: string;
+  Problem: AdviceProblem;
+  Message: string;
+  Action: "Delete" | "Reset" | "ReadErrors" | "ChangeDefinition" | "Merge";
+  Effect: string;
+  /** The automatic index that would replace others. */
+  Merge: { Index: string; Fields: string[]; Replaced: string[] } | null;
+  /** The request that carries the action out, if one request can. */
+  Request: { Method: string; Path: string; Body: { Query: string } | null } | null;
+};
+
+/** GET `/databases/{name}/indexes/advice`. * `unusedAfter`: a time span, such as `7.00:00:00`. */
+export async function advice(database: string, unusedAfter: string, signal?: AbortSignal): Promise<Advice[]> {
+  const query = { unusedAfter };
+  return (await sendForJson<{ Results: Advice[] }>(below(database, "/indexes/advice"), { query, signal })).Results;
+}

@@ -122,15 +122,17 @@ export type PlanStep = {
   Children: PlanStep[];
 };
 
-/** `explain ..`: which index answers, and what each step gave and took. */
-export async function explain(
-  database: string,
-  query: Query,
-  signal?: AbortSignal,
-): Promise<{ index: string; total: number; plan: PlanStep }> {
-  const answer = await run(database, { ...query, text: `explain ${query.text}`, isFresh: false }, signal);
-  const result = answer.results[0] as unknown as { Index: string; TotalResults: number; Plan: PlanStep };
-  return { index: result.Index, total: result.TotalResults, plan: result.Plan };
+/** What `explain ..` answers: which index answers, and what each step gave and took. */
+export type Explained = { index: string; total: number; plan: PlanStep };
+
+export function explainedOf(answer: Answer): Explained | undefined {
+  const result = answer.results[0] as unknown as { Index: string; TotalResults: number; Plan: PlanStep } | undefined;
+  return result?.Plan && { index: result.Index, total: result.TotalResults, plan: result.Plan };
+}
+
+/** Runs the query with `explain` before it. */
+export async function explain(database: string, query: Query, signal?: AbortSignal): Promise<Explained> {
+  return explainedOf(await run(database, { ...query, text: `explain ${query.text}`, isFresh: false }, signal))!;
 }
 
 export type Started = { OperationId: number };

@@ -63,12 +63,13 @@ export default function LiveChart({ title, times, lines, format, topMin, increme
         height: HEIGHT,
         legend: { show: false },
         cursor: { show: false },
-        padding: [8, 20, 0, 0],
+        // Half of a label of the time stands right of the last point.
+        padding: [8, 32, 0, 0],
         scales: {
           x: {
             range: () => {
               const { times: shown } = now.current;
-              const end = shown.at(-1) ?? 1;
+              const end = shown.at(-1) ?? Date.now() / 1000;
               return [Math.min(shown[0] ?? end, end - SPAN_SECONDS_MIN), end];
             },
           },

@@ -1,5 +1,7 @@
-// Two texts side by side with what differs: on the left the stored one, on the right ours, which can be changed.
-import { MergeView } from "@codemirror/merge";
+// Two texts side by side with what differs: on the left the stored one, on the right ours, which can be changed. On a narrow screen
+// texts that are only looked at stand in one column, removed lines above those that replace them.
+import { MergeView, unifiedMergeView } from "@codemirror/merge";
+import { useMediaQuery } from "@mantine/hooks";
 import { EditorState } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
 import { useEffect, useRef } from "react";
@@ -26,10 +28,26 @@ export default function CodeComparison({
   const box = useRef<HTMLDivElement>(null);
   const told = useRef(onChange);
   const isReadOnly = onChange === undefined;
+  const isOneColumn = (useMediaQuery("(max-width: 700px)") ?? false) && isReadOnly;
   useEffect(() => {
     told.current = onChange;
   });
   useEffect(() => {
+    if (isOneColumn) {
+      const only = new EditorView({
+        parent: box.current!,
+        doc: mine,
+        extensions: [
+          basics(),
+          spoken(language),
+          EditorState.readOnly.of(true),
+          EditorView.lineWrapping,
+          EditorView.contentAttributes.of({ "aria-label": `${left} and ${right}`, tabindex: "0" }),
+          unifiedMergeView({ original: theirs, mergeControls: false, collapseUnchanged: {} }),
+        ],
+      });
+      return () => only.destroy();
+    }
     const view = new MergeView({
       parent: box.current!,
       a: {
@@ -67,6 +85,6 @@ export default function CodeComparison({
     });
     return () => view.destroy();
     // `mine` is where it begins; from then on it is what was typed.
-  }, [theirs, language]);
+  }, [theirs, language, isOneColumn]);
   return <div ref={box} className="editor-comparison" />;
 }

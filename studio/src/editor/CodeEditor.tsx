@@ -27,12 +27,12 @@ import {
 import { useEffect, useRef } from "react";
 import { JsonError, scan } from "../json/scan";
 import { isSame, type Content } from "./content";
-import { csharp, rql } from "./languages";
+import { csharp, go, java, python, rql, shell } from "./languages";
 import { idLinks } from "./idLinks";
 import { look } from "./look";
 import { wrapping } from "./wrapping";
 
-export type Language = "json" | "rql" | "javascript" | "csharp";
+export type Language = "json" | "rql" | "javascript" | "csharp" | "java" | "go" | "python" | "shell";
 
 /** A mistake at a place: line and column count from 1. */
 export type Mistake = { line: number; column: number; message: string };
@@ -61,7 +61,16 @@ export type EditorProps = {
   isFitted?: boolean;
 };
 
-const LANGUAGES: Record<Language, () => Extension> = { json, rql, javascript: () => javascript(), csharp };
+const LANGUAGES: Record<Language, () => Extension> = {
+  json,
+  rql,
+  javascript: () => javascript(),
+  csharp,
+  java,
+  go,
+  python,
+  shell,
+};
 
 /** What all editors have, also those side by side; without their language. */
 export function basics(): Extension {
@@ -239,6 +248,6 @@ function diagnosticOf(editor: EditorView, { line, column, message }: Mistake): D
   const from = Math.min(found.from + Math.max(0, column - 1), found.to);
   // At the end of a line there is no character to mark.
   const start = from === found.to && from > found.from ? from - 1 : from;
-  const word = /^[\w.@$]+/.exec(doc.sliceString(start, found.to))?.[0].length ?? 1;
+  const word = /^(?:[\w.@$]+|"(?:[^"\\]|\\.)*")/.exec(doc.sliceString(start, found.to))?.[0].length ?? 1;
   return { from: start, to: Math.min(start + word, doc.length), severity: "error", message };
 }

@@ -1,4 +1,4 @@
-// RQL and C# for the highlighter: words, strings, numbers and comments; the server alone knows their grammar.
+// RQL, C# and the languages of clients for the highlighter: words, strings, numbers and comments; the server alone knows the grammar of RQL.
 import { StreamLanguage, type StreamParser } from "@codemirror/language";
 import { RQL_KEYWORDS } from "./rqlWords";
 
@@ -13,12 +13,22 @@ const RQL_WORDS = new Set([
   "filter_limit",
 ]);
 
-type State = { isInComment: boolean };
+/** `quote`: what ends the string of several lines that has begun. */
+type State = { isInComment: boolean; quote: string };
 
-function parser(words: ReadonlySet<string>, isCaseless: boolean): StreamParser<State> {
+/** `quotes`: those of strings that may have several lines. */
+function parser(words: ReadonlySet<string>, isCaseless: boolean, quotes: readonly string[] = []): StreamParser<State> {
   return {
-    startState: () => ({ isInComment: false }),
+    startState: () => ({ isInComment: false, quote: "" }),
     token(stream, state) {
+      const quote = state.quote || quotes.find((one) => stream.match(one));
+      if (quote) {
+        const isOver = stream.skipTo(quote) === true;
+        if (isOver) stream.match(quote);
+        else stream.skipToEnd();
+        state.quote = isOver ? "" : quote;
+        return "string";
+      }
       if (state.isInComment) {
         if (stream.skipTo("*/")) {
           stream.match("*/");
@@ -64,3 +74,15 @@ const CSHARP_WORDS = new Set(
 );
 
 export const csharp = () => StreamLanguage.define(parser(CSHARP_WORDS, false));
+
+const words = (text: string): ReadonlySet<string> => new Set(text.split(" "));
+
+const JAVA_WORDS = words("import public class static void new try final null true false return for if else extends implements");
+const GO_WORDS = words("package import func type struct interface map var return if else for range defer nil true false");
+const PYTHON_WORDS = words("from import with as for in if else def class return None True False and or not try except");
+const SHELL_WORDS = words("curl");
+
+export const java = () => StreamLanguage.define(parser(JAVA_WORDS, false));
+export const go = () => StreamLanguage.define(parser(GO_WORDS, false, ["`"]));
+export const python = () => StreamLanguage.define(parser(PYTHON_WORDS, false, ['"""']));
+export const shell = () => StreamLanguage.define(parser(SHELL_WORDS, false, ["'"]));

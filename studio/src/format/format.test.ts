@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { aggregate, ago, cell, counted, dateTime, duration, glimpse, rate, setServerClock, size } from "./format";
+import { aggregate, ago, cell, counted, dateTime, duration, glimpse, rate, setServerClock, size, uptime } from "./format";
 
 test("sizes change their unit before they have four digits", () => {
   expect([0, 839, 1000, 2_695_168, 5e9, 1e16].map(size)).toEqual(["0 B", "839 B", "1 KB", "2.6 MB", "4.7 GB", "9,095 TB"]);
@@ -51,4 +51,8 @@ test("ages are by the clock of the server", () => {
 
 test("an average that is small is not 0", () => {
   expect([1_265_793.044, 12.5, 3, 0.00312789, 0].map(aggregate)).toEqual(["1,265,793.04", "12.5", "3", "0.00313", "0"]);
+});
+
+test("how long something has run is in whole seconds", () => {
+  expect([0, 999, 44_218, 59_999, 60_000, 5_400_000].map(uptime)).toEqual(["0 s", "0 s", "44 s", "59 s", "1 min", "1.5 h"]);
 });

@@ -52,6 +52,11 @@ export function duration(ms: number): string {
   return `${WHOLE.format(Math.floor(ms / 86_400_000))} d`;
 }
 
+/** How long something has run, in whole seconds while it is short: `44 s`, `4 min`. */
+export function uptime(ms: number): string {
+  return ms < 1000 ? "0 s" : duration(ms < 60_000 ? Math.floor(ms / 1000) * 1000 : ms);
+}
+
 /** A date of the server (UTC, seven digits) in local time: `2026-11-22 12:43:10` */
 export function dateTime(wire: string): string {
   const date = new Date(wire);
@@ -80,7 +85,7 @@ export function serverNow(): number {
 export function ago(wire: string | null, now = serverNow()): string {
   if (!wire || wire.startsWith("0001-")) return "never";
   const ms = now - new Date(wire).getTime();
-  return ms < 5000 ? "just now" : `${duration(ms < 60_000 ? Math.floor(ms / 1000) * 1000 : ms)} ago`;
+  return ms < 5000 ? "just now" : `${uptime(ms)} ago`;
 }
 
 /** One value of a document on one line of a grid. */

@@ -84,8 +84,11 @@ export function pathsOf(rows: readonly Record<string, unknown>[], countMax = OFF
   return [...found].flatMap(([name, below]) => [pathOf(name), ...below]).slice(0, countMax);
 }
 
-/** Of the heads, which are bold. */
+/** Of the heads, which are bold; M and W are wider than that. */
 const HEAD_CHARACTER_WIDTH = 8.4;
+const WIDE_CHARACTER_EXTRA = 5;
+/** For what short names are wider than on average. */
+const HEAD_SPARE = 4;
 
 /** What a text needs, in pixels; digits, as of dates, are wide. */
 function widthOf(text: string): number {
@@ -95,7 +98,9 @@ function widthOf(text: string): number {
 
 /** What the head of a column needs. * `isSorted`: it has an arrow. */
 export function headWidth(path: string, isSorted: boolean): number {
-  return Math.ceil(nameOf(path).length * HEAD_CHARACTER_WIDTH) + PADDING + (isSorted ? 16 : 0);
+  const name = nameOf(path);
+  const wide = name.match(/[mwMW@%]/g)?.length ?? 0;
+  return Math.ceil(name.length * HEAD_CHARACTER_WIDTH + wide * WIDE_CHARACTER_EXTRA) + HEAD_SPARE + PADDING + (isSorted ? 16 : 0);
 }
 
 /** The width that values in view need: a number that is cut is a wrong number; texts grow up to a bound. */

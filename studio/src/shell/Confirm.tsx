@@ -13,6 +13,8 @@ export type Question = {
   /** What typing it means, as `the name of the database`. */
   typedWhat?: string;
   run: () => Promise<unknown> | unknown;
+  /** Nothing is lost by it: the button is no warning. */
+  isHarmless?: boolean;
   /** More to look at than a few lines. */
   isWide?: boolean;
 };
@@ -77,7 +79,7 @@ function Body({ question, isRunning, setRunning, close }: BodyProps) {
         >
           Cancel
         </Button>
-        <Button type="submit" color="red.8" disabled={!isReady} loading={isRunning}>
+        <Button type="submit" {...(!question.isHarmless && { color: "red.8" })} disabled={!isReady} loading={isRunning}>
           {question.action}
         </Button>
       </div>

@@ -9,7 +9,7 @@ import {
   useMantineColorScheme,
 } from "@mantine/core";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
-import { useEffect } from "react";
+import { useEffect, type ReactNode } from "react";
 import { version } from "../api/node";
 import { useQuery } from "@tanstack/react-query";
 import { count, rate } from "../format/format";
@@ -21,7 +21,8 @@ import { ProgressBar } from "./ProgressBar";
 import { show, useTransfers } from "./transfers";
 import styles from "./navigation.module.css";
 
-export function Navigation({ openPalette }: { openPalette: () => void }) {
+/** * `notices`: the bell, where no header above has it. */
+export function Navigation({ openPalette, notices }: { openPalette: () => void; notices?: ReactNode }) {
   const { database: current } = useParams({ strict: false }) as { database?: string };
   const { data: live, isError } = useLive();
   const navigate = useNavigate();
@@ -42,7 +43,10 @@ export function Navigation({ openPalette }: { openPalette: () => void }) {
           <Mark size={26} />
           <span>Rookery</span>
         </Link>
-        <SchemeSwitch />
+        <div className={styles.brandTools}>
+          {notices}
+          <SchemeSwitch />
+        </div>
       </div>
       <UnstyledButton className={styles.jump} onClick={openPalette}>
         <Icon name="search" size={14} />

@@ -11,8 +11,10 @@ import { withoutReplacements } from "../screens/indexes/state";
 import { count } from "../format/format";
 import { Icon, type IconName } from "../theme/icons";
 import { lastDatabase } from "./lastDatabase";
-import { SCREENS } from "./places";
+import { FURTHER_SCREENS, SCREENS } from "./places";
 import styles from "./palette.module.css";
+
+const ALL_SCREENS = [...SCREENS, ...FURTHER_SCREENS];
 
 type Entry = { key: string; icon: IconName; label: string; note: string; go: () => void };
 
@@ -167,7 +169,7 @@ function useEntries(typed: string): { entries: Entry[]; needsDatabase: boolean }
       entries.push(...some.filter((entry) => entry.label.toLowerCase().includes(wanted)).slice(0, KIND_COUNT));
     if (isThere) {
       add(
-        SCREENS.map((screen) => ({
+        ALL_SCREENS.map((screen) => ({
           key: `screen ${screen.to}`,
           icon: screen.icon,
           label: screen.label,
@@ -177,7 +179,7 @@ function useEntries(typed: string): { entries: Entry[]; needsDatabase: boolean }
       );
     } else if (current === undefined) {
       // No database is chosen yet: a screen of each, the first ones first.
-      for (const screen of SCREENS) {
+      for (const screen of ALL_SCREENS) {
         add(
           (databaseNames ?? []).map((name) => ({
             key: `screen ${screen.to} ${name}`,

@@ -6,6 +6,7 @@ import { Activity, useEffect, useRef } from "react";
 import { Icon, Mark } from "../theme/icons";
 import { ofDatabase, useLive } from "./live";
 import { Navigation } from "./Navigation";
+import { Notices } from "./Notices";
 import { Palette } from "./Palette";
 import { Screen } from "./Screen";
 import { Empty, Failed, Loading } from "./states";
@@ -56,9 +57,12 @@ export function Shell() {
               <Mark size={22} />
               Rookery
             </Link>
-            <ActionIcon aria-label="Jump to…" onClick={palette.open} style={{ marginLeft: "auto" }}>
-              <Icon name="search" size={18} />
-            </ActionIcon>
+            <div className={styles.topTools}>
+              <Notices />
+              <ActionIcon aria-label="Jump to…" onClick={palette.open}>
+                <Icon name="search" size={18} />
+              </ActionIcon>
+            </div>
           </header>
           <Drawer
             opened={isDrawerOpen}
@@ -73,7 +77,7 @@ export function Shell() {
         </>
       ) : (
         <aside className={styles.side}>
-          <Navigation openPalette={openPalette} />
+          <Navigation openPalette={openPalette} notices={<Notices />} />
         </aside>
       )}
       <main className={styles.main} ref={main} tabIndex={-1}>

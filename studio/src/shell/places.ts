@@ -1,4 +1,4 @@
-// The screens of a database, for the side and the palette. A screen that is not built does not stand here.
+// The screens of a database: those of the navigation, and further ones that only the palette lists.
 import type { LiveDatabase } from "../api/node";
 import { counted } from "../format/format";
 import type { IconName } from "../theme/icons";
@@ -37,3 +37,6 @@ export const SCREENS: readonly Place[] = [
     count: (database) => database.RunningOperations || undefined,
   },
 ];
+
+/** Screens that another screen leads to. */
+export const FURTHER_SCREENS: readonly Place[] = [{ to: "/databases/$database/advice", label: "Index advice", icon: "advice" }];

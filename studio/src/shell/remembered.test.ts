@@ -35,10 +35,10 @@ test("what another tab wrote is built upon, and a tab's own is not of the others
   localStorage.setItem("rookery.saved.Two", '["theirs","mine"]');
   saved.set((stored) => ["new", ...stored]);
   expect(saved.get()).toEqual(["new", "theirs", "mine"]);
-  remembered("draft.Two", "", "tab").set("x");
-  expect(localStorage.getItem("rookery.draft.Two")).toBeNull();
+  remembered("tabs.Two", "", "tab").set("x");
+  expect(localStorage.getItem("rookery.tabs.Two")).toBeNull();
   forget("Two");
-  expect([sessionStorage.getItem("rookery.draft.Two"), saved.get()]).toEqual([null, []]);
+  expect([sessionStorage.getItem("rookery.tabs.Two"), saved.get()]).toEqual([null, []]);
 });
 
 test("of shapes without number the latest are kept", () => {

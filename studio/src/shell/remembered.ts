@@ -68,7 +68,7 @@ export function useRemembered<T>(key: string, initial: T): [T, (change: Change<T
 }
 
 /** Of what is kept for a database its name is the second part of the key, as `queries.Northwind`, `columns.Northwind/query.shape`; no name has a slash. */
-const OF_DATABASE = ["columns", "queries", "saved", "draft", "began"];
+const OF_DATABASE = ["columns", "queries", "saved", "tabs", "began", "map"];
 
 /** Forgets what was kept for a database: another one of this name is to begin anew. */
 export function forget(database: string) {

@@ -105,7 +105,7 @@ function Server() {
         <dt>Node</dt>
         <dd>{node ? `${node.NodeTag}, ${node.NumberOfCores} cores, ${node.InstalledMemoryInGb.toFixed(1)} GB of memory` : "…"}</dd>
         <dt>Licence</dt>
-        <dd>MIT or Apache 2.0, as you like: no key, no limits</dd>
+        <dd>MIT or Apache 2.0. No licence key, no limits</dd>
       </dl>
       <p className="soft">Rookery is not made by, or connected with, RavenDB Ltd.</p>
     </section>

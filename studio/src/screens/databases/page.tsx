@@ -6,7 +6,7 @@ import { Link } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import { names, open, remove, setEnabled } from "../../api/databases";
 import type { LiveDatabase } from "../../api/node";
-import { count, counted, duration, rate, size } from "../../format/format";
+import { count, counted, rate, size, uptime } from "../../format/format";
 import { changed } from "../../shell/changed";
 import { Confirm, type Question } from "../../shell/Confirm";
 import { FilterField } from "../../shell/FilterField";
@@ -62,7 +62,7 @@ export function Databases() {
       title="Databases"
       about={
         latest && (
-          <span className="number">{`up ${duration(latest.UptimeInMs)} · ${size(latest.ResidentInBytes)} of memory · ${counted(latest.Connections, "connection")}`}</span>
+          <span className="number">{`up ${uptime(latest.UptimeInMs)} · ${size(latest.ResidentInBytes)} of memory · ${counted(latest.Connections, "connection")}`}</span>
         )
       }
       actions={

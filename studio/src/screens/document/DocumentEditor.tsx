@@ -6,6 +6,7 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import { watchDocument } from "../../api/changes";
 import { changeVectorOf, load, remove, save, saveNew, type Loaded } from "../../api/documents";
 import { ApiError } from "../../api/http";
+import type { Mistake } from "../../editor/CodeEditor";
 import { isSame, type Content } from "../../editor/content";
 import { Editor } from "../../editor/Editor";
 import { forgetChosen } from "../../grid/chosen";
@@ -20,6 +21,7 @@ import { messageOf } from "../../shell/states";
 import { failed, told } from "../../shell/toasts";
 import { Icon } from "../../theme/icons";
 import { Conflict, type Clash } from "./Conflict";
+import { mistakeOf } from "./mistake";
 import { Raw } from "./Raw";
 import { Side } from "./Side";
 import styles from "./document.module.css";
@@ -48,6 +50,8 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload, onBor
   const storedText = useMemo(() => String(stored), [stored]);
   const [id, setId] = useState(idDraft);
   const [problem, setProblem] = useState<string>();
+  /** Where the server found a mistake, as long as the text is as it was then. */
+  const [refused, setRefused] = useState<{ content: Content; mistake: Mistake }>();
   const [clash, setClash] = useState<Clash>();
   const [question, ask] = useState<Question>();
   const [isRaw, setRaw] = useState(false);
@@ -59,6 +63,7 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload, onBor
   });
 
   const isNew = base === undefined;
+  const mistake = problem !== undefined && refused && isSame(text, refused.content) ? refused.mistake : undefined;
   const isDirty = !isLeaving && (!isSame(text, stored) || (isNew && id !== idDraft));
 
   const refresh = () => changed("documents");
@@ -118,7 +123,10 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload, onBor
         }
         return;
       }
-      setProblem(`Not saved. ${messageOf(error)}`);
+      const mistake = mistakeOf(error);
+      if (!mistake) return setProblem(`Not saved. ${messageOf(error)}`);
+      setRefused({ content, mistake });
+      setProblem(`Not saved. Line ${mistake.line}, column ${mistake.column}: ${mistake.message}.`);
     },
   });
   // Nobody is to work for long on what is not so any more: the server tells of changes, and as long as it does not one looks.
@@ -314,6 +322,7 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload, onBor
             onSave={saveNow}
             onId={(to) => void navigate(toDocument(to))}
             isFocused={isNew}
+            mistake={mistake}
           />
         </div>
         {base && <Side database={database} loaded={base} text={storedText} />}

@@ -20,6 +20,7 @@ import { Failed, Loading } from "../../shell/states";
 import { TaskDialog, type Task } from "../../shell/Task";
 import { failed } from "../../shell/toasts";
 import { Icon } from "../../theme/icons";
+import { FilterMenu } from "../query/FilterMenu";
 import { nameInQuery, ordered, typeOf } from "../query/ordering";
 import type { Format } from "../query/resultFile";
 import { quotedIfNeeded } from "../query/text";
@@ -155,33 +156,20 @@ export function DocumentGrid({ database, collection, isOfFields, rowCount, size:
               onChange={(value) => void navigate(toDocuments(database, collection, value === "Fields" ? "fields" : undefined))}
             />
           )}
-          {chosen.size > 0 && (
-            <>
-              <Button variant="subtle" color="gray" onClick={() => setChosen([])}>
-                Clear
-              </Button>
-              <Button
-                color="red.8"
-                leftSection={<Icon name="trash" size={14} />}
-                onClick={() =>
-                  ask({
-                    title: `Delete ${counted(chosen.size, "document")}?`,
-                    text: "They are deleted in transactions of up to 500. This cannot be undone.",
-                    action: "Delete",
-                    run: () => deleteChosen(database, chosen),
-                  })
-                }
-              >
-                Delete {count(chosen.size)}
-              </Button>
-            </>
-          )}
           <GoTo database={database} />
           <Tooltip label="Reload">
             <ActionIcon variant="default" size={30} aria-label="Reload" onClick={() => void refresh()}>
               <Icon name="refresh" size={14} />
             </ActionIcon>
           </Tooltip>
+          {!isOfFields && collection !== undefined && (
+            <FilterMenu
+              text={from}
+              paths={columns.filter(({ path }) => path !== MODIFIED).map(({ path }) => path)}
+              valuesOf={(path) => (firstPage ?? []).map((row) => valueAt(row, path))}
+              apply={toQuery}
+            />
+          )}
           {!isOfFields && <ColumnsMenu columns={columns} setColumns={setKept} reset={() => setKept(NO_COLUMNS)} widths={widths} />}
           {collection !== undefined && (
             <MoreActions>
@@ -223,18 +211,43 @@ export function DocumentGrid({ database, collection, isOfFields, rowCount, size:
               </Menu.Item>
             </MoreActions>
           )}
-          <Button
-            leftSection={<Icon name="plus" size={14} />}
-            onClick={() =>
-              void navigate({
-                to: "/databases/$database/document",
-                params: { database },
-                search: collection === undefined ? {} : { collection },
-              })
-            }
-          >
-            New document
-          </Button>
+          {/* In one place, and about as wide: nothing moves when the first row is chosen. */}
+          {chosen.size > 0 ? (
+            <>
+              <Tooltip label="Clear the selection">
+                <ActionIcon size={30} aria-label="Clear the selection" onClick={() => setChosen([])}>
+                  <Icon name="close" size={14} />
+                </ActionIcon>
+              </Tooltip>
+              <Button
+                color="red.8"
+                leftSection={<Icon name="trash" size={14} />}
+                onClick={() =>
+                  ask({
+                    title: `Delete ${counted(chosen.size, "document")}?`,
+                    text: "They are deleted in transactions of up to 500. This cannot be undone.",
+                    action: "Delete",
+                    run: () => deleteChosen(database, chosen),
+                  })
+                }
+              >
+                Delete {count(chosen.size)}
+              </Button>
+            </>
+          ) : (
+            <Button
+              leftSection={<Icon name="plus" size={14} />}
+              onClick={() =>
+                void navigate({
+                  to: "/databases/$database/document",
+                  params: { database },
+                  search: collection === undefined ? {} : { collection },
+                })
+              }
+            >
+              New document
+            </Button>
+          )}
         </>
       }
     >

@@ -35,31 +35,41 @@ export function GoTo({ database }: { database: string }) {
       failed("The document was not looked up", error);
     }
   };
+  // While a list is shown, its head says that there is no such document; else a box below the field does.
+  const problem = missing === undefined ? undefined : `No document '${missing}'.`;
+  const isListed = ids.length > 0;
   return (
-    <Autocomplete
-      size="xs"
-      className={styles.goTo!}
-      placeholder="Go to id"
-      aria-label="Go to id"
-      leftSection={<Icon name="search" size={13} />}
-      value={typed}
-      data={ids}
-      // The server has chosen them already.
-      filter={({ options }) => options}
-      onChange={(value) => {
-        setTyped(value);
-        setMissing(undefined);
-      }}
-      onOptionSubmit={(id) => void go(id)}
-      onKeyDown={(event) => {
-        // An option that is chosen by arrows goes by itself.
-        if (event.key === "Enter" && !event.currentTarget.getAttribute("aria-activedescendant")) void go(typed.trim());
-      }}
-      error={missing !== undefined ? `There is no '${missing}'` : undefined}
-      inputWrapperOrder={["input", "error"]}
-      withScrollArea={false}
-      spellCheck={false}
-      autoComplete="off"
-    />
+    <div className={styles.goTo}>
+      <Autocomplete
+        size="xs"
+        classNames={{ dropdown: styles.ids! }}
+        comboboxProps={{ position: "bottom-start" }}
+        placeholder="Go to id"
+        aria-label="Go to id"
+        leftSection={<Icon name="search" size={13} />}
+        value={typed}
+        data={problem !== undefined && isListed ? [{ group: `${problem} These begin like it:`, items: ids }] : ids}
+        // The server has chosen them already.
+        filter={({ options }) => options}
+        onChange={(value) => {
+          setTyped(value);
+          setMissing(undefined);
+        }}
+        onOptionSubmit={(id) => void go(id)}
+        onKeyDown={(event) => {
+          // An option that is chosen by arrows goes by itself.
+          if (event.key === "Enter" && !event.currentTarget.getAttribute("aria-activedescendant")) void go(typed.trim());
+        }}
+        error={problem !== undefined}
+        withScrollArea={false}
+        spellCheck={false}
+        autoComplete="off"
+      />
+      {problem !== undefined && (
+        <div role="alert" className={isListed ? styles.spoken : styles.missing}>
+          {problem}
+        </div>
+      )}
+    </div>
   );
 }

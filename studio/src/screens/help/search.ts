@@ -69,8 +69,9 @@ export function search(sections: readonly Section[], typed: string, countMax: nu
       // Often in a short section says more than once in a long one.
       score += Math.min(10, (text.split(word).length - 1) * (400 / Math.max(400, text.length)));
     }
-    // How a thing is used is meant more often than how it is built.
-    if (section.page.startsWith("docs/design/") || section.page === "CHANGELOG") score /= 2;
+    // How a thing is used is meant more often than how it is built, and what there is more often than what is missing.
+    const isSecondary = section.page.startsWith("docs/design/") || ["CHANGELOG", "docs/missing-features"].includes(section.page);
+    if (isSecondary) score /= 2;
     return [
       { section, score, at: Math.max(0, Math.min(...words.map((word) => text.indexOf(word)).filter((place) => place >= 0))) },
     ];

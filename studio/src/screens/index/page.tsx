@@ -4,11 +4,12 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useEffect, useMemo, useRef, useState } from "react";
 import * as api from "../../api/indexes";
-import { count, rate } from "../../format/format";
+import { count, counted, rate } from "../../format/format";
 import { Confirm, type Question } from "../../shell/Confirm";
 import { useIsHere } from "../../shell/here";
 import { Screen } from "../../shell/Screen";
 import { Empty, Failed, Loading } from "../../shell/states";
+import { mergedDefinition } from "../advice/merged";
 import { IndexMenu } from "../indexes/IndexMenu";
 import { useSpeeds } from "../indexes/speed";
 import { errorCount, kindOf, REPLACEMENT, stateOf } from "../indexes/state";
@@ -29,7 +30,8 @@ const TABS = ["terms", "errors", "map-reduce"] as const;
 
 export function IndexScreen() {
   const { database } = route.useParams();
-  const { name, tab, docs } = route.useSearch();
+  const { name, tab, docs, merge } = route.useSearch();
+  if (name === undefined && merge !== undefined) return <Merged key={merge} database={database} names={merge.split("\n")} />;
   if (name === undefined) {
     return (
       <Screen title="New index" about={database}>
@@ -54,6 +56,42 @@ const NEW: api.Definition = {
   Reduce: null,
   Fields: {},
 };
+
+/** A new definition with the fields of automatic indexes, as the adviser proposes it. */
+function Merged({ database, names }: { database: string; names: readonly string[] }) {
+  const { data, error, refetch } = useQuery({
+    queryKey: ["definitions", database],
+    queryFn: ({ signal }) => api.definitions(database, signal),
+  });
+  const [definition, setDefinition] = useState<api.Definition>();
+  const found = data && names.map((name) => data.find((one) => one.Name === name));
+  const merged = found?.every((one) => one !== undefined) ? mergedDefinition(found) : undefined;
+  // What is being edited stays, also when one of the indexes is deleted meanwhile.
+  if (!definition && merged) setDefinition(merged);
+  return (
+    <Screen title="New index" about={`from ${counted(names.length, "automatic index", "automatic indexes")}`}>
+      {definition ? (
+        <DefinitionEditor database={database} stored={definition} isNew />
+      ) : data ? (
+        <Empty
+          icon="index"
+          title="These indexes cannot be merged"
+          action={
+            <Link to="/databases/$database/advice" params={{ database }}>
+              Show the advice
+            </Link>
+          }
+        >
+          One of them was deleted or replaced, or has a field that a map cannot express.
+        </Empty>
+      ) : error ? (
+        <Failed what="The indexes cannot be read" error={error} retry={() => void refetch()} />
+      ) : (
+        <Loading what="the indexes" />
+      )}
+    </Screen>
+  );
+}
 
 function Existing({
   database,

@@ -10,9 +10,10 @@ import { FilterField } from "../../shell/FilterField";
 import { Screen } from "../../shell/Screen";
 import { Empty, Failed, Loading } from "../../shell/states";
 import { Icon } from "../../theme/icons";
+import { unusedAfter } from "../advice/advice";
 import { IndexMenu } from "./IndexMenu";
 import { useSpeeds } from "./speed";
-import { arranged, errorCount, isBuilding, kindOf, progressOf, REPLACEMENT, stateOf } from "./state";
+import { arranged, errorCount, isBuilding, isQueried, kindOf, progressOf, REPLACEMENT, stateOf } from "./state";
 import tables from "../../shell/table.module.css";
 import styles from "./indexes.module.css";
 
@@ -42,6 +43,12 @@ export function Indexes() {
   });
   const progresses = new Map(progress?.map((one) => [one.Name, progressOf(one)]));
   const speeds = useSpeeds(data, dataUpdatedAt);
+  // Not again and again: advice changes slowly, and has a screen of its own.
+  const { data: advice } = useQuery({
+    queryKey: ["advice", database, unusedAfter(undefined).span],
+    queryFn: ({ signal }) => api.advice(database, unusedAfter(undefined).span, signal),
+    staleTime: 60_000,
+  });
   const newIndex = (
     <Button
       leftSection={<Icon name="plus" size={14} />}
@@ -67,6 +74,15 @@ export function Indexes() {
         <>
           {data && data.length >= FILTER_FROM_COUNT && (
             <FilterField label="Filter indexes by name" placeholder="Filter by name" value={filter} onChange={setFilter} />
+          )}
+          {data && data.length > 0 && (
+            <Button
+              variant="default"
+              leftSection={<Icon name="advice" size={14} />}
+              renderRoot={(props: object) => <Link {...props} to="/databases/$database/advice" params={{ database }} search={{}} />}
+            >
+              {advice && advice.length > 0 ? `Advice (${count(advice.length)})` : "Advice"}
+            </Button>
           )}
           {newIndex}
         </>
@@ -213,11 +229,11 @@ function Row({
           <span className="soft">0</span>
         )}
       </td>
-      <td role="cell" data-label="Last indexed" className="number">
+      <td role="cell" data-label="Last indexed" className={`number ${styles.age}`}>
         {since(index.LastIndexingTime)}
       </td>
-      <td role="cell" data-label="Last queried" className="number">
-        {since(index.LastQueryingTime)}
+      <td role="cell" data-label="Last queried" className={`number ${styles.age}`}>
+        {isQueried(index) ? since(index.LastQueryingTime) : <span className="soft">never</span>}
       </td>
       <td role="cell" className={`${tables.right} ${tables.menu}`}>
         <IndexMenu

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Statistics } from "../../api/indexes";
-import { arranged, isBuilding, kindOf, progressOf, stateOf, withoutReplacements } from "./state";
+import { arranged, isBuilding, isQueried, kindOf, progressOf, stateOf, withoutReplacements } from "./state";
 
 const index = (change: Partial<Statistics>) =>
   ({ Name: "I", State: "Normal", Status: "Running", IsStale: false, Collections: {}, ...change }) as Statistics;
@@ -40,4 +40,10 @@ test("what replaces an index stands behind it", () => {
 
 test("what is built to replace an index is no index to go to", () => {
   expect(withoutReplacements([{ Name: "A/B" }, { Name: "ReplacementOf/A/B" }])).toEqual([{ Name: "A/B" }]);
+});
+
+test("an index whose last query was at its creation was never queried", () => {
+  const CreatedTimestamp = "2026-11-26T16:27:30.8501007Z";
+  expect(isQueried(index({ CreatedTimestamp, LastQueryingTime: CreatedTimestamp }))).toBe(false);
+  expect(isQueried(index({ CreatedTimestamp, LastQueryingTime: "2026-11-26T16:27:31.0000000Z" }))).toBe(true);
 });

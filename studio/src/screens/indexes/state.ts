@@ -34,6 +34,11 @@ export function isBuilding(index: Statistics): boolean {
   return index.IsStale && index.State !== "Error" && index.State !== "Disabled" && index.Status !== "Paused";
 }
 
+/** Whether a query ever used it: the server gives the time of its creation if none did. */
+export function isQueried({ LastQueryingTime, CreatedTimestamp }: Statistics): boolean {
+  return LastQueryingTime !== CreatedTimestamp;
+}
+
 /** What it has to take still, documents and tombstones of all collections; `share`: how much of all it has, from 0 to 1. */
 export function progressOf(progress: Progress): { left: number; share: number } {
   let [left, total] = [0, 0];

@@ -49,7 +49,7 @@ export function Kept({
     show(false);
   };
   return (
-    <Popover opened={isOpen} onChange={show} position="bottom-end" shadow="md" width={420} trapFocus>
+    <Popover opened={isOpen} onChange={show} position="bottom-end" shadow="md" width="min(420px, calc(100vw - 24px))" trapFocus>
       <Popover.Target>
         <Button variant="default" leftSection={<Icon name="clock" size={14} />} onClick={() => show(!isOpen)}>
           Saved

@@ -1,22 +1,27 @@
 // Results on a map: the outline of the land is in the application (Natural Earth, public domain), nothing is fetched.
-import { ActionIcon } from "@mantine/core";
+import { ActionIcon, Select } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useMemo, useRef, useState, type KeyboardEvent, type PointerEvent } from "react";
 import type { Answer } from "../../api/queries";
-import { count, counted } from "../../format/format";
+import { count, counted, glimpse } from "../../format/format";
+import { useRemembered } from "../../shell/remembered";
 import { Failed, Loading } from "../../shell/states";
 import { Icon } from "../../theme/icons";
-import { fit, paint, project, type View } from "./mapPaint";
+import { colouring, colourPaths } from "./colours";
+import { fit, paint, project, type Picture, type View } from "./mapPaint";
 import { pointsOf, type Point } from "./points";
 import type { Submitted } from "./Results";
+import { shapesOf } from "./shapes";
 import { inSteps } from "./steps";
 import styles from "./map.module.css";
 
 /** Results that are asked for places. */
 const COUNT_MAX = 100_000;
 const ZOOM_MAX = 400;
+/** Results in which fields for colours are looked for. */
+const SAMPLE_COUNT = 200;
 /** How near the pointer must be to a point, in pixels. */
 const REACH = 9;
 
@@ -37,11 +42,13 @@ export default function MapView({ database, submitted, answer: { total, resultSi
     queryFn: async ({ signal }) => {
       const points: Point[] = [];
       let seen = 0;
+      let paths: string[] | undefined;
       for await (const { results } of inSteps(database, submitted, resultSize, COUNT_MAX, signal)) {
-        for (const point of pointsOf(results)) points.push(point);
+        paths ??= colourPaths(results.slice(0, SAMPLE_COUNT));
+        for (const point of pointsOf(results, paths)) points.push(point);
         setDone((seen += results.length));
       }
-      return points;
+      return { points, paths: paths ?? [] };
     },
     staleTime: Infinity,
     gcTime: 0,
@@ -50,10 +57,72 @@ export default function MapView({ database, submitted, answer: { total, resultSi
   if (error) return <Failed what="The places cannot be read" error={error} retry={() => void refetch()} />;
   if (!data)
     return <Loading what={done === 0 ? "places" : `places: ${count(done)} of ${count(Math.min(total, COUNT_MAX))} results`} />;
-  return <Canvas database={database} points={data} total={total} />;
+  return <Coloured database={database} submitted={submitted} points={data.points} paths={data.paths} total={total} />;
 }
 
-function Canvas({ database, points, total }: { database: string; points: readonly Point[]; total: number }) {
+type ColouredProps = {
+  database: string;
+  submitted: Submitted;
+  points: readonly Point[];
+  /** Fields whose values the points have, in their order. */
+  paths: readonly string[];
+  total: number;
+};
+
+/** The map below the choice of a field that gives the colours, and what each colour means. */
+function Coloured({ database, submitted, points, paths, total }: ColouredProps) {
+  const [chosen, setChosen] = useRemembered(`map.${database}`, "");
+  const at = paths.indexOf(chosen);
+  const colours = useMemo(() => (at < 0 ? undefined : colouring(points.map(({ values }) => values[at]))), [points, at]);
+  const shapes = useMemo(() => shapesOf(submitted.text, submitted.parameters), [submitted]);
+  return (
+    <>
+      {paths.length > 0 && (
+        <div className={styles.mapBar}>
+          <Select
+            aria-label="Colour by"
+            leftSection={<span className={styles.by}>Colour by</span>}
+            leftSectionWidth={74}
+            data={[{ value: "", label: "Nothing" }, ...paths.map((path) => ({ value: path, label: path }))]}
+            value={at < 0 ? "" : chosen}
+            onChange={(value) => setChosen(value ?? "")}
+            w={230}
+          />
+          {colours && (
+            <ul className={styles.legend} aria-label={`Colours of ${chosen}`}>
+              {colours.classes.map(({ label, colour, count: number }) => (
+                <li key={`${colour} ${label}`}>
+                  <i style={{ background: `var(${colour})` }} />
+                  <span className="cut" title={label}>
+                    {label}
+                  </span>
+                  <span className="soft number">{count(number)}</span>
+                </li>
+              ))}
+            </ul>
+          )}
+        </div>
+      )}
+      <Canvas
+        database={database}
+        points={points}
+        shapes={shapes}
+        colours={colours}
+        field={at < 0 ? undefined : { name: chosen, at }}
+        total={total}
+      />
+    </>
+  );
+}
+
+type CanvasProps = Picture & {
+  database: string;
+  /** The field that gives the colours. */
+  field: { name: string; at: number } | undefined;
+  total: number;
+};
+
+function Canvas({ database, points, shapes, colours, field, total }: CanvasProps) {
   const navigate = useNavigate();
   const { ref: box, width, height } = useElementSize();
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -63,19 +132,19 @@ function Canvas({ database, points, total }: { database: string; points: readonl
   const fingers = useRef(new Map<number, Place>());
   const held = useRef<Place & { spread: number; view: View }>(undefined);
   const pressed = useRef<Place>(undefined);
-  const fitted = useMemo(() => fit(points, width, height), [points, width, height]);
+  const fitted = useMemo(() => fit(points, shapes, width, height), [points, shapes, width, height]);
   const view = moved ?? fitted;
 
   useEffect(() => {
     const element = canvas.current;
     if (!element || width === 0) return;
-    const draw = () => paint(element, points, view, width, height);
+    const draw = () => paint(element, { points, shapes, colours }, view, width, height);
     draw();
     // Colours follow light and dark.
     const watch = new MutationObserver(draw);
     watch.observe(document.documentElement, { attributes: true, attributeFilter: ["data-mantine-color-scheme"] });
     return () => watch.disconnect();
-  }, [points, view, width, height]);
+  }, [points, shapes, colours, view, width, height]);
 
   /** What was at one place of the view comes to another, and the scale is multiplied. */
   const zoomed = (from: View, factor: number, at: { x: number; y: number }, to = at): View => {
@@ -160,13 +229,15 @@ function Canvas({ database, points, total }: { database: string; points: readonl
     return () => element.removeEventListener("wheel", onWheel);
   }, []);
 
+  const seen =
+    counted(points.length, "place") + (shapes.length > 0 ? ` and ${counted(shapes.length, "outline")} of the query` : "");
   return (
     <div ref={box} className={styles.map}>
       <canvas
         ref={canvas}
         tabIndex={0}
         role="img"
-        aria-label={`Map with ${counted(points.length, "place")}. Arrow keys move it, plus and minus zoom, 0 shows all.`}
+        aria-label={`Map with ${seen}. Arrow keys move it, plus and minus zoom, 0 shows all.`}
         style={{ width, height, cursor: held.current ? "grabbing" : near ? "pointer" : "grab" }}
         onKeyDown={onKeyDown}
         onPointerDown={(event) => {
@@ -199,12 +270,13 @@ function Canvas({ database, points, total }: { database: string; points: readonl
       </div>
       <p className={styles.mapNote}>
         {total > COUNT_MAX && <b>{`Only the first ${count(COUNT_MAX)} of ${count(total)} results. `}</b>}
-        {`${counted(points.length, "place")} · land: Natural Earth`}
+        {`${seen} · land: Natural Earth`}
       </p>
       {near && (
         <div className={styles.mapTip} style={{ left: Math.min(near.x + 12, width - 180), top: Math.max(4, near.y - 34) }}>
           <b>{near.point.label}</b>
           {near.point.id !== undefined && <span>{near.point.id}</span>}
+          {field && <span>{`${field.name}: ${glimpse(near.point.values[field.at] ?? "no value")}`}</span>}
         </div>
       )}
     </div>

@@ -1,16 +1,22 @@
 // How a query runs: its operators as a tree, each with what it expected, gave and took; and where the time went.
 import { useQuery } from "@tanstack/react-query";
 import type { CSSProperties } from "react";
-import { explain, run, type PlanStep, type Timings } from "../../api/queries";
+import { explain, run, type Explained, type PlanStep, type Timings } from "../../api/queries";
 import { count, duration } from "../../format/format";
 import { Failed, Loading } from "../../shell/states";
 import { isPatch, reasonOf, withoutInclude, withTimings } from "./text";
 import type { Submitted } from "./Results";
 import styles from "./plan.module.css";
 
-export function Plan({ database, submitted }: { database: string; submitted: Submitted }) {
-  const { data, error, refetch } = useQuery({
+/** `found`: the plan, if the query itself asked for it. */
+export function Plan({ database, submitted, found }: { database: string; submitted: Submitted; found: Explained | undefined }) {
+  const {
+    data = found,
+    error,
+    refetch,
+  } = useQuery({
     queryKey: ["plan", database, submitted],
+    enabled: found === undefined,
     queryFn: ({ signal }) => explain(database, { ...submitted, text: withoutInclude(submitted.text) }, signal),
     staleTime: Infinity,
     gcTime: 0,
@@ -20,7 +26,7 @@ export function Plan({ database, submitted }: { database: string; submitted: Sub
     queryKey: ["timings", database, submitted],
     queryFn: async ({ signal }) =>
       (await run(database, { ...submitted, text: withTimings(submitted.text), pageSize: 100 }, signal)).timings ?? null,
-    enabled: !isPatch(submitted.text),
+    enabled: found === undefined && !isPatch(submitted.text),
     staleTime: Infinity,
     gcTime: 0,
     retry: false,
@@ -46,7 +52,7 @@ export function Plan({ database, submitted }: { database: string; submitted: Sub
           <Step step={data.plan} total={total} depth={0} />
         </ul>
       </section>
-      {withoutInclude(submitted.text) !== submitted.text && (
+      {!found && withoutInclude(submitted.text) !== submitted.text && (
         <p className="soft">The plan is that of the query without its include; the timings have it.</p>
       )}
       {timings && (
@@ -69,7 +75,7 @@ function Step({ step, total, depth }: { step: PlanStep; total: number; depth: nu
         <span className={styles.operator} style={inset(depth)}>
           <b>{step.Operator}</b>
           {step.Field && <span className={styles.field}>{step.Field}</span>}
-          {step.Argument && <code className="cut">{step.Argument}</code>}
+          {step.Argument && <code>{step.Argument}</code>}
           {step.Omitted ? <span className="soft">{`${count(step.Omitted)} more below`}</span> : null}
         </span>
         <span className="number soft">{step.Estimate == null ? "–" : count(step.Estimate)}</span>
@@ -116,7 +122,7 @@ function TimingRow({ name, timing, total, depth }: { name: string; timing: Timin
           ))}
           {short.length > 0 && (
             <li className={styles.timing}>
-              <span className="soft" style={{ paddingLeft: (depth + 1) * 20 }}>
+              <span className={`${styles.operator} soft`} style={inset(depth + 1)}>
                 {short.join(", ")}
               </span>
               <span className={`${styles.time} soft number`}>each &lt; 1 ms</span>

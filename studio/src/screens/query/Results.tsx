@@ -6,7 +6,7 @@ import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
 import { createPortal } from "react-dom";
 import { collectionsQuery } from "../../api/documents";
 import { fieldsQuery, progress } from "../../api/indexes";
-import { run, type Answer } from "../../api/queries";
+import { explainedOf, run, type Answer } from "../../api/queries";
 import { Editor } from "../../editor/Editor";
 import { count, counted, duration } from "../../format/format";
 import { columnsFor, ID, MODIFIED, nameOf, valueAt, type Column } from "../../grid/columns";
@@ -16,11 +16,13 @@ import { pageCountFor, usePages } from "../../grid/pages";
 import { pretty } from "../../json/scan";
 import { ProgressBar } from "../../shell/ProgressBar";
 import { keepLatest, useRemembered } from "../../shell/remembered";
+import { Sentence } from "../../shell/Sentence";
 import { Empty, Loading } from "../../shell/states";
 import { progressOf } from "../indexes/state";
 import { Icon } from "../../theme/icons";
 import { exportResults } from "./exported";
 import { Facets, Suggestions } from "./Facets";
+import { FilterMenu } from "./FilterMenu";
 import { facetsOf, suggestionsOf } from "./facets";
 import { Explanations, Highlights } from "./Highlights";
 import { isSortable, nameInQuery, ordered, orderingOf, turned, typeOf } from "./ordering";
@@ -28,7 +30,7 @@ import { Plan } from "./Plan";
 import { pointsOf } from "./points";
 import { documentSize } from "./steps";
 import type { Format } from "./resultFile";
-import { collectionOf, indexOf } from "./text";
+import { collectionOf, indexOf, isExplain } from "./text";
 import styles from "./query.module.css";
 
 const MapView = lazy(() => import("./MapView"));
@@ -163,15 +165,18 @@ function Answered({ database, submitted, answer, wanted, setForm, runInstead }: 
   const facets = useMemo(() => facetsOf(answer.results), [answer]);
   const suggestions = useMemo(() => suggestionsOf(answer.results), [answer]);
   const hasPoints = useMemo(() => pointsOf(answer.results.slice(0, 20)).length > 0, [answer]);
-  const usual: Form = facets
-    ? "facets"
-    : suggestions
-      ? "suggestions"
-      : answer.highlightings
-        ? "highlights"
-        : answer.explanations
-          ? "explanations"
-          : "table";
+  const explained = useMemo(() => (isExplain(submitted.text) ? explainedOf(answer) : undefined), [submitted, answer]);
+  const usual: Form = explained
+    ? "plan"
+    : facets
+      ? "facets"
+      : suggestions
+        ? "suggestions"
+        : answer.highlightings
+          ? "highlights"
+          : answer.explanations
+            ? "explanations"
+            : "table";
   const forms: { value: Form; label: string }[] = [
     ...(facets ? [{ value: "facets" as const, label: "Facets" }] : []),
     ...(suggestions ? [{ value: "suggestions" as const, label: "Suggestions" }] : []),
@@ -180,10 +185,11 @@ function Answered({ database, submitted, answer, wanted, setForm, runInstead }: 
     ...(answer.highlightings ? [{ value: "highlights" as const, label: "Highlights" }] : []),
     ...(answer.explanations ? [{ value: "explanations" as const, label: "Scores" }] : []),
     ...(hasPoints ? [{ value: "map" as const, label: "Map" }] : []),
-    ...(/^\s*explain\b/i.test(submitted.text) ? [] : [{ value: "plan" as const, label: "Plan" }]),
+    { value: "plan", label: "Plan" },
   ];
   const form = forms.find(({ value }) => value === wanted)?.value ?? usual;
   const { columns, setColumns } = useColumns(database, answer, room);
+  const canFilter = useIndexed(database, submitted.text);
   const isOfIndex = !answer.index.startsWith("collection/") && answer.index !== "AllDocs";
   return (
     <section className={styles.results} aria-label="Results">
@@ -195,13 +201,27 @@ function Answered({ database, submitted, answer, wanted, setForm, runInstead }: 
           {isOfIndex ? `index ${answer.index}` : "no index needed"}
           {answer.isStale && <span className={styles.stale}>stale</span>}
         </span>
+        {form === "table" && (
+          <span className={styles.tools}>
+            <FilterMenu
+              text={submitted.text}
+              paths={columns.filter(({ path }) => canFilter(path)).map(({ path }) => path)}
+              valuesOf={(path) => answer.results.map((row) => valueAt(row, path))}
+              apply={runInstead}
+            />
+          </span>
+        )}
         <span ref={setTools} className={styles.tools} />
-        <Export database={database} submitted={submitted} answer={answer} columns={columns} />
+        <span className={styles.tools}>
+          <Export database={database} submitted={submitted} answer={answer} columns={columns} />
+        </span>
       </div>
       {answer.warnings.map((warning) => (
         <p key={warning} className={styles.warning} role="status">
           <Icon name="warning" size={15} />
-          <span>{warning}</span>
+          <span>
+            <Sentence text={warning} />
+          </span>
         </p>
       ))}
       {form === "facets" && facets && <Facets facets={facets} />}
@@ -228,7 +248,7 @@ function Answered({ database, submitted, answer, wanted, setForm, runInstead }: 
         <Highlights database={database} found={answer.highlightings ?? {}} parameters={submitted.parameters} />
       )}
       {form === "explanations" && <Explanations database={database} found={answer.explanations ?? {}} />}
-      {form === "plan" && <Plan database={database} submitted={submitted} />}
+      {form === "plan" && <Plan database={database} submitted={submitted} found={explained} />}
     </section>
   );
 }
@@ -328,16 +348,24 @@ function Table({ database, submitted, answer, columns: found, setColumns, tools,
   );
 }
 
-/** Sorting rewrites the query, so that it can be taken along. Of an index only its fields can be sorted by. */
-function useSorting(database: string, text: string, answer: Answer, runInstead: (text: string) => void): Sorting | undefined {
+/** Which columns a query can compare: of an index only its fields. */
+function useIndexed(database: string, text: string): (path: string) => boolean {
   const index = indexOf(text);
   const { data: fields } = useQuery({ ...fieldsQuery(database, index ?? ""), enabled: index !== undefined, retry: false });
   return useMemo(() => {
+    const known = index === undefined ? undefined : new Set(fields?.map(({ Name }) => Name));
+    return (path) => (known === undefined ? path !== MODIFIED : known.has(path) || path === ID);
+  }, [index, fields]);
+}
+
+/** Sorting rewrites the query, so that it can be taken along. */
+function useSorting(database: string, text: string, answer: Answer, runInstead: (text: string) => void): Sorting | undefined {
+  const can = useIndexed(database, text);
+  return useMemo(() => {
     if (!isSortable(text)) return undefined;
     const now = orderingOf(text);
-    const known = index === undefined ? undefined : new Set(fields?.map(({ Name }) => Name));
     return {
-      can: (path) => (known === undefined ? path !== MODIFIED : known.has(path) || path === ID),
+      can,
       of: (path) => (now?.by === nameInQuery(path, text) ? now.direction : undefined),
       toggle: (path) => {
         const type = typeOf(answer.results.map((row) => valueAt(row, path)));
@@ -345,7 +373,7 @@ function useSorting(database: string, text: string, answer: Answer, runInstead: 
       },
       title: (path) => `${nameOf(path)}: sort with order by`,
     };
-  }, [text, index, fields, answer, runInstead]);
+  }, [text, can, answer, runInstead]);
 }
 
 function Json({ answer }: { answer: Answer }) {
@@ -370,12 +398,7 @@ function Export({ database, submitted, answer, columns }: ExportProps) {
   return (
     <Menu position="bottom-end">
       <Menu.Target>
-        <Button
-          variant="default"
-          style={{ marginLeft: "auto" }}
-          leftSection={<Icon name="download" size={14} />}
-          disabled={answer.total === 0}
-        >
+        <Button variant="default" leftSection={<Icon name="download" size={14} />} disabled={answer.total === 0}>
           Export
         </Button>
       </Menu.Target>

@@ -5,17 +5,39 @@ import FUNCTIONS from "./functions.json";
 vi.stubGlobal("location", new URL("http://localhost/studio/index.html"));
 const { completion } = await import("./completion");
 
+const VALUES: Record<string, (string | number | boolean)[]> = {
+  Freight: [3.25, 12],
+  Done: [true],
+  At: ["2024-01-02T00:00:00.0000000"],
+};
+/** What was asked for values. */
+const asked: { field: string; prefix: string; signal: AbortSignal }[] = [];
+
 const known = {
   collections: ["Orders"],
   indexes: ["Orders/ByCompany"],
   fieldsOf: async () => ["Company", "ShipTo.City"],
-  valuesOf: async (_: unknown, field: string) => (field === "Freight" ? [3.25, 12] : ["Reims", "It's"]),
+  valuesOf: async (_: unknown, field: string, prefix: string, signal: AbortSignal) => {
+    asked.push({ field, prefix, signal });
+    const values = VALUES[field] ?? ["Reims", "It's"];
+    return { values, isComplete: field !== "Many" };
+  },
   fieldsBehind: async (_: string, path: string) => (path === "Company" ? ["Name"] : []),
   parameters: () => ["city"],
 };
 
+/** What ends the completions that were begun, each when the text changes. */
+const aborts: (() => void)[] = [];
+
 /** The options at the end of a text. */
 async function optionsAt(text: string, explicit = true) {
+  const result = await resultAt(text, explicit);
+  const options = [...(result?.options ?? [])];
+  // As the editor arranges them while nothing is typed.
+  return options.sort((one, other) => (other.boost ?? 0) - (one.boost ?? 0));
+}
+
+function resultAt(text: string, explicit = true) {
   const context = {
     state: { doc: { toString: () => text } },
     pos: text.length,
@@ -24,11 +46,11 @@ async function optionsAt(text: string, explicit = true) {
       const found = pattern.exec(text);
       return found && { from: found.index, to: text.length, text: found[0] };
     },
+    addEventListener: (_: "abort", listener: () => void, { onDocChange }: { onDocChange: boolean }) => {
+      if (onDocChange) aborts.push(listener);
+    },
   };
-  const result = await completion(known)(context as unknown as CompletionContext);
-  const options = [...(result?.options ?? [])];
-  // As the editor arranges them while nothing is typed.
-  return options.sort((one, other) => (other.boost ?? 0) - (one.boost ?? 0));
+  return completion(known)(context as unknown as CompletionContext);
 }
 
 const labelsAt = async (text: string, explicit = true) => (await optionsAt(text, explicit)).map(({ label }) => label);
@@ -45,7 +67,7 @@ test("a condition begins with a field or a function of conditions", async () => 
   expect(options.map(({ label }) => label)).not.toContain("between");
 });
 
-test("the list opens by itself where a name is expected, and nowhere else", async () => {
+test("the list opens by itself where a name or a value is expected, and nowhere else", async () => {
   expect(await labelsAt("from Orders where ", false)).toContain("Company");
   expect(await labelsAt("from Orders order by ", false)).toContain("ShipTo.City");
   expect(await labelsAt("from Orders where Company = 'x' and ", false)).toContain("Company");
@@ -66,6 +88,29 @@ test("operators follow a field, values an operator, and clauses what is complete
 test("inside of a string there are values alone", async () => {
   expect(await labelsAt("from Orders where ShipTo.City = '", false)).toEqual(["Reims", "It's"]);
   expect(await labelsAt("from index 'Or", false)).toEqual(["Orders/ByCompany"]);
+});
+
+test("values are written as RQL writes them, after each comparison", async () => {
+  expect(await labelsAt("from Orders where City = ")).toEqual(expect.arrayContaining(["'Reims'", "'It\\'s'"]));
+  expect(await labelsAt("from Orders where At >= ")).toContain("'2024-01-02T00:00:00.0000000'");
+  for (const typed of ["Freight in (", "Freight in (1, ", "Freight between ", "Freight between 1 and ", "Freight <> "]) {
+    expect(await labelsAt(`from Orders where ${typed}`, false), typed).toEqual(expect.arrayContaining(["3.25", "12", "null"]));
+  }
+  const booleans = await labelsAt("from Orders where Done = ");
+  expect(booleans.filter((label) => label === "true")).toHaveLength(1);
+});
+
+test("values are asked for by what is typed, again while there are more, and no longer once the text changes", async () => {
+  asked.length = aborts.length = 0;
+  const many = await resultAt("from Orders as o where o.Many = 'Re", false);
+  const all = await resultAt("from Orders where City = Re", false);
+  expect(asked.map(({ field, prefix }) => [field, prefix])).toEqual([
+    ["Many", "Re"],
+    ["City", "Re"],
+  ]);
+  expect([many?.validFor, all?.validFor?.toString()]).toEqual([undefined, expect.any(String)]);
+  aborts[0]!();
+  expect(asked.map(({ signal }) => signal.aborted)).toEqual([true, false]);
 });
 
 test("loaded documents have their fields, in scripts too", async () => {

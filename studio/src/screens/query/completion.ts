@@ -3,8 +3,10 @@
 import type { Completion, CompletionContext, CompletionResult, CompletionSource } from "@codemirror/autocomplete";
 import type { EditorView } from "@codemirror/view";
 import FUNCTIONS from "./functions.json";
+import { literalOf } from "./names";
 import { CLAUSES, loadsOf, placeAt, type Clause } from "./place";
 import { aliasOf, collectionOf, indexOf, parametersOf, quotedIfNeeded } from "./text";
+import { NO_VALUES, type Values } from "./values";
 
 /** Functions of scripts that patch. */
 const SCRIPT_FUNCTIONS: Record<string, string> = {
@@ -24,8 +26,8 @@ export type Known = {
   collections: readonly string[];
   indexes: readonly string[];
   fieldsOf: (source: Source) => Promise<string[]>;
-  /** Values that a field has, the most frequent first, as far as known. */
-  valuesOf: (source: Source, field: string) => Promise<(string | number | boolean)[]>;
+  /** Values that a field has, the most frequent first, as far as known; of many, those that begin with `prefix`. */
+  valuesOf: (source: Source, field: string, prefix: string, signal: AbortSignal) => Promise<Values>;
   /** Fields of the documents whose ids stand at a path of a collection. */
   fieldsBehind: (collection: string, path: string) => Promise<string[]>;
   /** Names of the parameters that are given, without `$`. */
@@ -107,10 +109,19 @@ export function completion(known: Known): CompletionSource {
     const alias = aliasOf(text);
     const bare = (field: string) => (alias !== undefined && field.startsWith(`${alias}.`) ? field.slice(alias.length + 1) : field);
 
+    const valuesOf = async (field: string | undefined, prefix: string): Promise<Values> => {
+      if (field === undefined) return NO_VALUES;
+      const waiting = new AbortController();
+      // Another character asks for other values.
+      context.addEventListener("abort", () => waiting.abort(), { onDocChange: true });
+      return known.valuesOf(source, bare(field), prefix, waiting.signal);
+    };
+
     if (quoted.kind === "value" && quoted.quote !== undefined && quoted.from !== undefined) {
-      const values = quoted.field === undefined ? [] : await known.valuesOf(source, bare(quoted.field));
+      const { values, isComplete } = await valuesOf(quoted.field, text.slice(quoted.from, context.pos));
       const texts = values.filter((value) => typeof value === "string");
-      return { from: quoted.from, options: inQuote(texts, undefined, quoted.quote), validFor: /^[^'"]*$/ };
+      const found = { from: quoted.from, options: inQuote(texts, undefined, quoted.quote) };
+      return isComplete ? { ...found, validFor: /^[^'"]*$/ } : found;
     }
     const open = /(['"])([^'"]*)$/.exec(text.slice(0, context.pos));
     if (quoted.kind === "source" && open) {
@@ -125,8 +136,10 @@ export function completion(known: Known): CompletionSource {
     if (!typed) return null;
     const place = placeAt(text.slice(0, typed.from));
     const isEmpty = typed.from === typed.to;
-    // By itself the list opens where a name is expected; elsewhere Enter would choose from it.
-    const isExpected = (place.kind === "source" || place.kind === "operand") && /[\s(,]$/.test(text.slice(0, typed.from));
+    // By itself the list opens where a name or a value of a field is expected; elsewhere Enter would choose from it.
+    const isExpected =
+      (place.kind === "source" || place.kind === "operand" || (place.kind === "value" && place.field !== undefined)) &&
+      /[\s(,]$/.test(text.slice(0, typed.from));
     if (isEmpty && !context.explicit && !isExpected) return null;
     const result = (options: Completion[]): CompletionResult => ({ from: typed.from, options, validFor: VALID });
     const parameters = () => {
@@ -187,16 +200,16 @@ export function completion(known: Known): CompletionSource {
           ...clausesBehind(place.clause),
         ]);
       case "value": {
-        const values = place.field === undefined ? [] : await known.valuesOf(source, bare(place.field));
-        return result([
+        const { values, isComplete } = await valuesOf(place.field, typed.text);
+        const literals = values.map((value) => literalOf(value));
+        const found = result([
           ...parameters(),
-          ...values.map((value) => ({
-            ...option("text", undefined, BOOST.expected)(typeof value === "string" ? `'${value}'` : String(value)),
-            apply: typeof value === "string" ? `'${value.replace(/[\\']/g, "\\$&")}'` : String(value),
-          })),
+          ...literals.map(option("text", undefined, BOOST.expected)),
           ...(/^(spatial|vector)\./.test(place.call ?? "") ? functionsOf(place.clause, place.call, false) : []),
-          ...["true", "false", "null"].map(word),
+          ...["true", "false", "null"].filter((name) => !literals.includes(name)).map(word),
         ]);
+        // Without `validFor` the editor asks again at the next character.
+        return isComplete ? found : { from: found.from, options: found.options };
       }
       case "end":
         if (place.isOpen) return null;

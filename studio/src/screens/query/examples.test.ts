@@ -16,10 +16,10 @@ const companies = [
 
 test("five queries, each of another part of the language, with fields that are there", () => {
   expect(examplesOf("Companies", companies)).toEqual([
-    { what: "Filter and sort", text: "from Companies where Group = 'a' order by Staff as double desc" },
+    { what: "Filter and sort", text: "from Companies where 'Group' = 'a' order by Staff as double desc" },
     {
       what: "Group and count",
-      text: "from Companies group by Group order by count() as long desc select key() as Group, count() as Count",
+      text: "from Companies group by 'Group' order by count() as long desc select key() as 'Group', count() as Count",
     },
     { what: "Full-text search", text: "from Companies where search(Name, 'alfr*')" },
     {

@@ -1,5 +1,6 @@
 // Queries to begin with, made of the fields that documents of a collection have: each shows another part of the language.
 import { pathsOf, valueAt } from "../../grid/columns";
+import { quotedName } from "./names";
 import { nameInQuery, typeOf } from "./ordering";
 import { pointsPathOf } from "./points";
 import { quotedIfNeeded } from "./text";
@@ -42,7 +43,7 @@ export function examplesOf(collection: string, rows: readonly Row[]): Example[] 
     const field = name(grouped);
     found.push({
       what: "Group and count",
-      text: `${from} group by ${field} order by count() as long desc select key() as ${lastOf(grouped)}, count() as Count`,
+      text: `${from} group by ${field} order by count() as long desc select key() as ${quotedName(lastOf(grouped))}, count() as Count`,
     });
   }
   if (long !== undefined) {

@@ -1,4 +1,5 @@
 // The map as a picture: what part of the world is seen, and how land and places are drawn.
+import type { Colouring } from "./colours";
 import { BORDERS, OUTLINES } from "./land";
 import type { Point } from "./points";
 import type { Line } from "./unwrapped";
@@ -16,16 +17,18 @@ export function project(longitude: number, latitude: number, view: View, width: 
   ];
 }
 
-/** The view that has all points in it, with some land around. */
-export function fit(points: readonly Point[], width: number, height: number): View {
+/** The view that has all points and shapes in it, with some land around. */
+export function fit(points: readonly Point[], shapes: readonly Line[], width: number, height: number): View {
   let [west, east, south, north] = [180, -180, 90, -90];
-  for (const { longitude, latitude } of points) {
+  const take = (longitude: number, latitude: number) => {
     west = Math.min(west, longitude);
     east = Math.max(east, longitude);
     south = Math.min(south, latitude);
     north = Math.max(north, latitude);
-  }
-  if (points.length === 0) [west, east, south, north] = [-180, 180, -60, 80];
+  };
+  for (const { longitude, latitude } of points) take(longitude, latitude);
+  for (const shape of shapes) for (const [x, y] of shape.points) take(Math.max(-180, Math.min(180, x)), y);
+  if (west > east) [west, east, south, north] = [-180, 180, -60, 80];
   const span = (low: number, high: number) => Math.max(4, (high - low) * 1.3);
   const latitude = (south + north) / 2;
   const aspect = Math.max(0.3, Math.cos((latitude * Math.PI) / 180));
@@ -33,7 +36,15 @@ export function fit(points: readonly Point[], width: number, height: number): Vi
   return { longitude: (west + east) / 2, latitude, scale: Math.max(0.1, scale), aspect };
 }
 
-export function paint(canvas: HTMLCanvasElement, points: readonly Point[], view: View, width: number, height: number) {
+export type Picture = {
+  points: readonly Point[];
+  /** What the query asks for; only their outlines are drawn. */
+  shapes: readonly Line[];
+  /** Undefined: all places have one colour. */
+  colours: Colouring | undefined;
+};
+
+export function paint(canvas: HTMLCanvasElement, { points, shapes, colours }: Picture, view: View, width: number, height: number) {
   const ratio = window.devicePixelRatio || 1;
   canvas.width = Math.round(width * ratio);
   canvas.height = Math.round(height * ratio);
@@ -74,36 +85,44 @@ export function paint(canvas: HTMLCanvasElement, points: readonly Point[], view:
   trace(BORDERS, false);
   context.lineWidth = 0.8;
   context.stroke();
+  trace(shapes, false);
+  context.lineWidth = 2;
+  context.strokeStyle = of("--map-shape");
+  context.stroke();
   context.restore();
 
-  context.fillStyle = of("--accent");
-  context.globalAlpha = points.length > 500 ? 0.55 : 0.8;
-  if (points.length > DOTS_FROM_COUNT) return dots(context, points, at, width, height);
+  const fills = colours?.classes.map(({ colour }) => of(colour)) ?? [of("--accent")];
+  const fillOf = (at: number) => fills[colours?.of[at] ?? 0]!;
+  context.globalAlpha = colours ? 0.9 : points.length > 500 ? 0.55 : 0.8;
+  if (points.length > DOTS_FROM_COUNT) return dots(context, points, fillOf, at, width, height);
   const radius = points.length > 500 ? 2.2 : 3.6;
-  context.beginPath();
-  for (const { longitude, latitude } of points) {
+  points.forEach(({ longitude, latitude }, index) => {
     const [x, y] = at(longitude, latitude);
-    if (x < -5 || y < -5 || x > width + 5 || y > height + 5) continue;
-    context.moveTo(x + radius, y);
+    if (x < -5 || y < -5 || x > width + 5 || y > height + 5) return;
+    context.fillStyle = fillOf(index);
+    context.beginPath();
     context.arc(x, y, radius, 0, 2 * Math.PI);
-  }
-  context.fill();
+    context.fill();
+  });
 }
 
-/** A pixel that has a place has a dot, however many there are. */
+/** A pixel that has a place has a dot, however many there are; its colour is that of the first. */
 function dots(
   context: CanvasRenderingContext2D,
   points: readonly Point[],
+  fillOf: (at: number) => string,
   at: (longitude: number, latitude: number) => [number, number],
   width: number,
   height: number,
 ) {
   const [columns, rows] = [Math.ceil(width), Math.ceil(height)];
   const isDrawn = new Uint8Array(columns * rows);
-  for (const { longitude, latitude } of points) {
+  let fill = "";
+  points.forEach(({ longitude, latitude }, index) => {
     const [x, y] = at(longitude, latitude).map(Math.floor) as [number, number];
-    if (x < 0 || y < 0 || x >= columns || y >= rows || isDrawn[y * columns + x]) continue;
+    if (x < 0 || y < 0 || x >= columns || y >= rows || isDrawn[y * columns + x]) return;
     isDrawn[y * columns + x] = 1;
+    if (fill !== fillOf(index)) context.fillStyle = fill = fillOf(index);
     context.fillRect(x - 1, y - 1, 2.4, 2.4);
-  }
+  });
 }

@@ -34,6 +34,8 @@ test("an ordering by one column is read, and turned", () => {
 test("columns have the names that the query gives them", () => {
   expect(nameInQuery("ShipTo.City")).toBe("ShipTo.City");
   expect(nameInQuery(ID)).toBe("id()");
+  // A word of the language.
+  expect(nameInQuery("Order.Limit")).toBe("'Order'.'Limit'");
   expect(nameInQuery("My field.A")).toBe("'My field'.A");
   expect(nameInQuery("'a.b'")).toBe("'a.b'");
   expect(nameInQuery("City", "from Orders as o where o.A = 1")).toBe("o.City");

@@ -1,5 +1,6 @@
 // The `order by` of a query as the grid shows and sets it. The text stays the truth: a click on a column rewrites it.
 import { ID, MODIFIED } from "../../grid/columns";
+import { quotedName } from "./names";
 import { clausesOf, type Clause } from "./place";
 import { aliasOf } from "./text";
 
@@ -9,16 +10,14 @@ export type Direction = "ascending" | "descending";
 export type Ordering = { by: string; direction: Direction };
 
 /** Clauses that stand behind `order by`. */
-const BEHIND: readonly Clause[] = ["load", "filter", "select", "update", "include", "limit", "offset", "filter_limit"];
+export const BEHIND: readonly Clause[] = ["load", "filter", "select", "update", "include", "limit", "offset", "filter_limit"];
 
 /** How a column is called in a query: `ShipTo.City`, `id()`, with the alias of the query; names with other signs in quotes. */
 export function nameInQuery(path: string, text = ""): string {
   if (path === ID) return "id()";
   const alias = aliasOf(text);
   const names = path === MODIFIED ? ["@metadata", "@last-modified"] : /^'.*'$/.test(path) ? [path] : path.split(".");
-  const quoted = names.map((name) =>
-    /^[A-Za-z_]\w*$/.test(name) || /^'.*'$/.test(name) ? name : `'${name.replace(/[\\']/g, "\\$&")}'`,
-  );
+  const quoted = names.map((name) => (/^'.*'$/.test(name) ? name : quotedName(name)));
   return (alias === undefined || hasSelect(text) ? quoted : [alias, ...quoted]).join(".");
 }
 
@@ -61,7 +60,7 @@ export function ordered(text: string, ordering: Ordering | undefined, type: stri
 }
 
 /** Parts of a query, on lines of their own if it has several. */
-function joined(before: string, behind: string, between: string): string {
+export function joined(before: string, behind: string, between: string): string {
   const space = before.includes("\n") || before.includes("//") || behind.trim().includes("\n") ? "\n" : " ";
   return [before.trimEnd(), between, behind.trim()].filter((part) => part !== "").join(space);
 }

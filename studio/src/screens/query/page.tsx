@@ -1,55 +1,248 @@
 // Queries: an editor of RQL, and what it gives as table, JSON, map and plan.
 import { Button, Menu, Tooltip } from "@mantine/core";
-import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
-import { useCallback, useEffect, useMemo, useRef, useState, type CSSProperties } from "react";
+import { useIsFetching, useQuery, useQueryClient } from "@tanstack/react-query";
+import { getRouteApi, Link, useLocation, useNavigate } from "@tanstack/react-router";
+import { useCallback, useEffect, useId, useMemo, useRef, useState, type CSSProperties } from "react";
+import { createPortal } from "react-dom";
 import { collectionsQuery } from "../../api/documents";
 import { ApiError } from "../../api/http";
-import { definitions, statistics } from "../../api/indexes";
+import { definitions, statistics, type Definition } from "../../api/indexes";
 import { Editor } from "../../editor/Editor";
 import { useRemembered } from "../../shell/remembered";
 import { copyText } from "../../shell/clipboard";
 import { MoreActions } from "../../shell/MoreActions";
 import { Screen } from "../../shell/Screen";
+import { Sentence } from "../../shell/Sentence";
 import { isUnreachable, useAnswering } from "../../shell/recovery";
 import { Empty } from "../../shell/states";
 import { Icon } from "../../theme/icons";
 import { Examples } from "./Examples";
 import { knownOf } from "./samples";
 import { withoutReplacements } from "../indexes/state";
+import { Code } from "./Code";
 import { completion } from "./completion";
-import { checked, draftOf, firstDraft, namesOf, noObject, submit } from "./draft";
+import { checked, namesOf, noObject, submit } from "./draft";
 import { Kept, remember, type KeptQuery } from "./Kept";
+import { nearest } from "./nearest";
 import { Results } from "./Results";
 import { collectionOf, findingPart, indexOf, isPatch, mistakeOf, parametersOf, reasonOf } from "./text";
+import {
+  activeOf,
+  arrived,
+  changed,
+  closed,
+  closedOthers,
+  ensured,
+  opened,
+  reopened,
+  storedTabs,
+  storeTabs,
+  TAB_COUNT,
+  type Address,
+  type Tab,
+  type Tabs,
+} from "./tabs";
+import { TabStrip } from "./TabStrip";
 import { useChanging } from "./useChanging";
 import styles from "./query.module.css";
+import strip from "./tabStrip.module.css";
 
 const route = getRouteApi("/databases/$database/query");
 
 const NO_KEPT: KeptQuery[] = [];
+const NO_IDS: ReadonlySet<string> = new Set();
 const NO_RUNS: ReadonlyMap<string, number> = new Map();
 
 const runKey = (q: string, p: string | undefined) => JSON.stringify([q, p]);
 
 export function QueryScreen() {
   const { database } = route.useParams();
-  return <QueryEditor key={database} database={database} />;
+  return <OpenQueries key={database} database={database} />;
 }
 
-function QueryEditor({ database }: { database: string }) {
-  const { q, p, as, run: runMode } = route.useSearch();
+/** The tabs, and a panel for each of them that was looked at: a query in another tab runs on, and its results stay what they are. */
+function OpenQueries({ database }: { database: string }) {
+  // The location itself: its search and its state change together. On the way to another screen this one is still shown.
+  const location = useLocation();
+  const isHere = location.pathname === route.useMatch().pathname;
+  const address = location.search as Address;
+  const entryTab = location.state.queryTab;
+  const navigate = useNavigate();
+  const [recent] = useRemembered<KeptQuery[]>(`queries.${database}`, NO_KEPT);
+  const [tabs, setTabs] = useState(() => {
+    const [last] = address.q === undefined ? recent : [];
+    return arrived(ensured(storedTabs(database), last?.text ?? "", last?.parameters ?? ""), address, entryTab);
+  });
+  const place = JSON.stringify([address.q, address.p, address.as, address.run, entryTab]);
+  const [followed, follow] = useState(place);
+  if (isHere && followed !== place) {
+    follow(place);
+    setTabs(arrived(tabs, address, entryTab));
+  }
+  useEffect(() => storeTabs(database, tabs), [database, tabs]);
+
+  /** Writes a tab's query into the address. */
+  const goTo = useCallback(
+    (id: string, search: Address, replace: boolean) =>
+      void navigate({
+        to: "/databases/$database/query",
+        params: { database },
+        // What is undefined does not come into the address.
+        search: search as { q: string },
+        state: { queryTab: id },
+        replace,
+      }),
+    [navigate, database],
+  );
+  // An entry of the history without a tab, as that of a link, gets the one that shows it: going back leads to it.
+  const isStamped = !isHere || tabs.all.some(({ id }) => id === entryTab);
+  useEffect(() => {
+    if (!isStamped) goTo(tabs.active, activeOf(tabs).address, true);
+    // Of the tabs as they are when the entry comes.
+  }, [isStamped, place]);
+
+  /** Shows the tabs as they are now. The entry of the history stays the same: going back leads to what ran before. */
+  const show = (next: Tabs) => {
+    setTabs(next);
+    if (next.active !== tabs.active) goTo(next.active, activeOf(next).address, true);
+  };
+  const panels = useRef(new Map<string, HTMLElement>());
+  /** The same from anywhere but the row of tabs: the editor gets the focus. */
+  const showEditor = (next: Tabs) => {
+    setFocused(true);
+    takesFocus.current = true;
+    show(next);
+  };
+  // Once the panel is not inert any more. An editor that is still to be loaded takes the focus by itself.
+  const takesFocus = useRef(false);
+  useEffect(() => {
+    if (takesFocus.current) panels.current.get(tabs.active)?.querySelector<HTMLElement>(".cm-content")?.focus();
+    takesFocus.current = false;
+  }, [tabs]);
+  const [isFocused, setFocused] = useState(true);
+  const showTab = (next: Tabs) => {
+    setFocused(false);
+    show(next);
+  };
+
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (!event.altKey || event.ctrlKey || event.metaKey || document.querySelector("[role=dialog]")) return;
+      // With Alt, some keyboards have other characters on the keys.
+      const digit = /^Digit([1-9])$/.exec(event.code)?.[1];
+      const wanted = digit === undefined ? undefined : tabs.all[Number(digit) - 1];
+      if (event.code === "KeyT" && event.shiftKey) showEditor(reopened(tabs));
+      else if (event.code === "KeyT" && tabs.all.length < TAB_COUNT) showEditor(opened(tabs));
+      else if (event.code === "KeyW" && !event.shiftKey) showEditor(closed(tabs, tabs.active));
+      else if (wanted && !event.shiftKey) showEditor({ ...tabs, active: wanted.id });
+      else return;
+      event.preventDefault();
+      event.stopPropagation();
+    };
+    window.addEventListener("keydown", onKeyDown, true);
+    return () => window.removeEventListener("keydown", onKeyDown, true);
+  });
+
+  // Those that were looked at, and are open.
+  const [seen, setSeen] = useState<ReadonlySet<string>>(() => new Set([tabs.active]));
+  if (!seen.has(tabs.active)) setSeen(new Set([...seen, tabs.active]));
+  const [running, setRunning] = useState<ReadonlySet<string>>(NO_IDS);
+  const runs = useCallback(
+    (id: string, isRunning: boolean) =>
+      setRunning((before) => {
+        if (before.has(id) === isRunning) return before;
+        const next = new Set(before);
+        if (isRunning) next.add(id);
+        else next.delete(id);
+        return next;
+      }),
+    [],
+  );
+  const edit = useCallback(
+    (id: string, text: string, parameters: string) => setTabs((before) => changed(before, id, { text, parameters })),
+    [],
+  );
+  const [actions, setActions] = useState<HTMLElement | null>(null);
+  const prefix = useId();
+  const tabId = (id: string) => `${prefix}tab-${id}`;
+  const panelId = (id: string) => `${prefix}panel-${id}`;
+  return (
+    <Screen title="Query" about={database} actions={<span ref={setActions} className={strip.actions} />}>
+      <TabStrip
+        tabs={tabs}
+        running={running}
+        tabId={tabId}
+        panelId={panelId}
+        hasPanel={seen}
+        activate={(id) => showTab({ ...tabs, active: id })}
+        add={() => showEditor(opened(tabs))}
+        close={(id) => showTab(closed(tabs, id))}
+        closeOthers={(id) => showTab(closedOthers(tabs, id))}
+        reopen={() => showEditor(reopened(tabs))}
+        rename={(id, name) => setTabs(changed(tabs, id, { name }))}
+      />
+      <div className={strip.panels}>
+        {tabs.all
+          .filter(({ id }) => seen.has(id))
+          .map((tab) => (
+            <div
+              key={tab.id}
+              ref={(element) => {
+                if (element) panels.current.set(tab.id, element);
+                else panels.current.delete(tab.id);
+              }}
+              role="tabpanel"
+              id={panelId(tab.id)}
+              aria-labelledby={tabId(tab.id)}
+              inert={tab.id !== tabs.active}
+              className={strip.panel}
+            >
+              <QueryEditor
+                database={database}
+                tab={tab}
+                actions={tab.id === tabs.active ? actions : null}
+                isFocused={isFocused}
+                edit={edit}
+                runs={runs}
+                goTo={(search, replace) =>
+                  tab.id === tabs.active
+                    ? goTo(tab.id, search, replace)
+                    : setTabs((before) => changed(before, tab.id, { address: search }))
+                }
+              />
+            </div>
+          ))}
+      </div>
+    </Screen>
+  );
+}
+
+type QueryProps = {
+  database: string;
+  tab: Tab;
+  /** Where its buttons stand; null if it is not shown. */
+  actions: HTMLElement | null;
+  isFocused: boolean;
+  /** Keeps what is in the editors. */
+  edit: (id: string, text: string, parameters: string) => void;
+  /** Says whether its query runs. */
+  runs: (id: string, isRunning: boolean) => void;
+  goTo: (search: Address, replace: boolean) => void;
+};
+
+function QueryEditor({ database, tab, actions, isFocused, edit, runs: tellRunning, goTo }: QueryProps) {
+  const { q, p, as, run: runMode } = tab.address;
   const navigate = useNavigate();
   const requests = useQueryClient();
   const [recent, setRecent] = useRemembered<KeptQuery[]>(`queries.${database}`, NO_KEPT);
-  const [begun] = useState(() => firstDraft(database, q, p, recent[0]));
-  const [text, setText] = useState(begun.text);
-  const [parameters, setParameters] = useState(begun.parameters);
-  const [hasParameters, setHasParameters] = useState(begun.parameters !== "" || p !== undefined);
+  const [text, setText] = useState(tab.text);
+  const [parameters, setParameters] = useState(tab.parameters);
+  const [hasParameters, setHasParameters] = useState(tab.parameters !== "" || p !== undefined);
   const [met, setProblem] = useState<{ error: unknown; text: string }>();
   // How often what stands in an address was run here. It is of the address: the new one comes a moment after what was run.
   const [runs, setRuns] = useState<ReadonlyMap<string, number>>(NO_RUNS);
   const [isStopped, setStopped] = useState(false);
+  const [codeParameters, setCodeParameters] = useState<string>();
 
   // The editors follow the address, but for one that was made of what stands in them.
   const [followed, follow] = useState({ q, p });
@@ -65,13 +258,20 @@ function QueryEditor({ database }: { database: string }) {
     }
     setOwn(undefined);
   }
-  useEffect(() => draftOf(database).set({ text, parameters, q, p }), [database, text, parameters, q, p]);
+  useEffect(() => {
+    if (tab.text !== text || tab.parameters !== parameters) edit(tab.id, text, parameters);
+  }, [tab, text, parameters, edit]);
   const isRun = q !== undefined && runMode !== "no";
   // Of a patch, what it finds.
   const submitted = useMemo(
     () => (isRun ? submit(findingPart(q), p ?? "", runs.get(runKey(q, p)) ?? 0) : undefined),
     [isRun, q, p, runs],
   );
+  const isRunning = useIsFetching({ queryKey: ["answer", database, submitted], exact: true }) > 0;
+  useEffect(() => {
+    tellRunning(tab.id, isRunning);
+    return () => tellRunning(tab.id, false);
+  }, [tab.id, isRunning, tellRunning]);
 
   const typed = useRef(parameters);
   useEffect(() => void (typed.current = parameters), [parameters]);
@@ -129,9 +329,6 @@ function QueryEditor({ database }: { database: string }) {
     goTo({ q: wanted, p: next, as }, isSame || q === undefined);
     return [wanted, next];
   };
-  const goTo = (search: { q: string | undefined; p: string | undefined; as: string | undefined }, replace: boolean) =>
-    // What is undefined does not come into the address.
-    void navigate({ to: "/databases/$database/query", params: { database }, search: search as { q: string }, replace });
   const changing = useChanging(
     database,
     () => void keep(),
@@ -144,69 +341,76 @@ function QueryEditor({ database }: { database: string }) {
   const lines = Math.max(text.split("\n").length, hasParameters ? parameters.split("\n").length : 0);
   const patching = isPatch(text);
   return (
-    <Screen
-      title="Query"
-      about={database}
-      actions={
-        <>
-          <Kept
-            database={database}
-            recent={recent}
-            text={text}
-            parameters={parameters}
-            use={(kept) => {
-              setText(kept.text);
-              setParameters(kept.parameters);
-              setHasParameters(kept.parameters.trim() !== "");
-              setProblem(undefined);
-            }}
-          />
-          <Button variant="default" aria-pressed={hasParameters} onClick={() => setHasParameters(!hasParameters)}>
-            Parameters
-          </Button>
-          {!patching && (
-            <MoreActions>
-              <Menu.Item
-                leftSection={<Icon name="link" size={14} />}
-                disabled={q === undefined}
-                onClick={() => void copyText(location.href, "The link to the last query that ran was")}
-              >
-                Copy the link
-              </Menu.Item>
-              <Menu.Item
-                leftSection={<Icon name="help" size={14} />}
-                onClick={() => void navigate({ to: "/help", search: { page: "docs/rql" } })}
-              >
-                Help: RQL
-              </Menu.Item>
-              <Menu.Divider />
-              <Menu.Item
-                color="red"
-                leftSection={<Icon name="trash" size={14} />}
-                disabled={text.trim() === ""}
-                onClick={() => {
-                  const values = readParameters();
-                  if (values !== undefined) void changing.ask("delete", text, values);
-                }}
-              >
-                Delete the results…
-              </Menu.Item>
-            </MoreActions>
-          )}
-          <Tooltip label="Ctrl+Enter">
-            <Button
-              color={patching ? "red.8" : "rook"}
-              leftSection={<Icon name={patching ? "edit" : "start"} size={13} />}
-              onClick={runNow}
-              loading={changing.isAsking}
-              disabled={text.trim() === ""}
-            >
-              {patching ? "Patch…" : "Run"}
+    <>
+      {actions &&
+        createPortal(
+          <>
+            <Kept
+              database={database}
+              recent={recent}
+              text={text}
+              parameters={parameters}
+              use={(kept) => {
+                setText(kept.text);
+                setParameters(kept.parameters);
+                setHasParameters(kept.parameters.trim() !== "");
+                setProblem(undefined);
+              }}
+            />
+            <Button variant="default" aria-pressed={hasParameters} onClick={() => setHasParameters(!hasParameters)}>
+              Parameters
             </Button>
-          </Tooltip>
-        </>
-      }
-    >
+            <Button
+              variant="default"
+              disabled={text.trim() === ""}
+              // Parameters that are not an object are an error here too.
+              onClick={() => setCodeParameters(readParameters())}
+            >
+              Code
+            </Button>
+            {!patching && (
+              <MoreActions>
+                <Menu.Item
+                  leftSection={<Icon name="link" size={14} />}
+                  disabled={q === undefined}
+                  onClick={() => void copyText(location.href, "The link to the last query that ran was")}
+                >
+                  Copy the link
+                </Menu.Item>
+                <Menu.Item
+                  leftSection={<Icon name="help" size={14} />}
+                  onClick={() => void navigate({ to: "/help", search: { page: "docs/rql" } })}
+                >
+                  Help: RQL
+                </Menu.Item>
+                <Menu.Divider />
+                <Menu.Item
+                  color="red"
+                  leftSection={<Icon name="trash" size={14} />}
+                  disabled={text.trim() === ""}
+                  onClick={() => {
+                    const values = readParameters();
+                    if (values !== undefined) void changing.ask("delete", text, values);
+                  }}
+                >
+                  Delete the results…
+                </Menu.Item>
+              </MoreActions>
+            )}
+            <Tooltip label="Ctrl+Enter">
+              <Button
+                color={patching ? "red.8" : "rook"}
+                leftSection={<Icon name={patching ? "edit" : "start"} size={13} />}
+                onClick={runNow}
+                loading={changing.isAsking}
+                disabled={text.trim() === ""}
+              >
+                {patching ? "Patch…" : "Run"}
+              </Button>
+            </Tooltip>
+          </>,
+          actions,
+        )}
       <div
         style={{ "--lines": lines } as CSSProperties}
         className={hasParameters ? `${styles.editors} ${styles.two}` : styles.editors}
@@ -219,7 +423,7 @@ function QueryEditor({ database }: { database: string }) {
           onRun={runNow}
           complete={complete}
           mistake={mistake}
-          isFocused
+          isFocused={isFocused}
         />
         {hasParameters && (
           <div className={styles.parameters}>
@@ -241,7 +445,7 @@ function QueryEditor({ database }: { database: string }) {
             {mistakeOf(problem.error) && (
               <b className="number">{`Line ${mistakeOf(problem.error)!.line}, column ${mistakeOf(problem.error)!.column}: `}</b>
             )}
-            {reasonOf(problem.error)}
+            <Sentence text={missingIndex(problem, indexes) ?? reasonOf(problem.error)} />
             {isIndexFailure(problem.error) && <FailedIndexes database={database} text={problem.text} />}
           </span>
         </div>
@@ -275,7 +479,7 @@ function QueryEditor({ database }: { database: string }) {
             // What was written is not thrown away.
             action={text.trim() === "" && <Examples database={database} collections={found?.collections ?? []} use={setText} />}
           >
-            Write a query in RQL and run it with Ctrl+Enter. Ctrl+Space completes names and values.{" "}
+            Write a query in RQL and run it<span className="keys"> with Ctrl+Enter. Ctrl+Space completes names and values</span>.{" "}
             <Link to="/help" search={{ page: "docs/rql" }}>
               The language
             </Link>
@@ -283,7 +487,14 @@ function QueryEditor({ database }: { database: string }) {
         )
       )}
       {changing.dialogs}
-    </Screen>
+      <Code
+        isOpen={codeParameters !== undefined}
+        close={() => setCodeParameters(undefined)}
+        database={database}
+        text={text}
+        parameters={codeParameters ?? ""}
+      />
+    </>
   );
 }
 
@@ -297,6 +508,18 @@ function NotRun({ text }: { text: string }) {
         : "Not run yet."}
     </p>
   );
+}
+
+/** What to say if the query names an index that does not exist: the server answers with 404 and no words. */
+function missingIndex(
+  { error, text }: { error: unknown; text: string },
+  indexes: readonly Definition[] | undefined,
+): string | undefined {
+  const name = error instanceof ApiError && error.status === 404 ? indexOf(text) : undefined;
+  const names = indexes?.map(({ Name }) => Name);
+  if (name === undefined || names?.some((one) => one.toLowerCase() === name.toLowerCase())) return undefined;
+  const meant = nearest(name, names ?? []);
+  return `There is no index '${name}'.${meant === undefined ? "" : ` Did you mean '${meant}'?`}`;
 }
 
 /** Whether an index could not answer because it has failed. */

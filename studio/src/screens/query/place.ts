@@ -43,7 +43,7 @@ type Token = { kind: "name" | "string" | "number" | "sign"; text: string; at: nu
 const TOKEN =
   /\/\/[^\n]*|\/\*(?:[^]*?\*\/|[^]*)|'(?:[^'\\]|\\.|'')*'?|"(?:[^"\\]|\\.|"")*"?|\d[\w.]*|[@$\p{L}_](?:[\p{L}\p{N}_@$.-]|\[\])*|[<>!=]=|<>|[^\s]/gu;
 
-function tokensOf(text: string): Token[] {
+export function tokensOf(text: string): Token[] {
   return [...text.matchAll(TOKEN)].flatMap(({ 0: found, index: at }): Token[] => {
     const first = found[0]!;
     if (found.startsWith("//") || found.startsWith("/*")) return [];

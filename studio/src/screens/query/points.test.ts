@@ -9,8 +9,8 @@ test("places are found on several levels, and what is none is not", () => {
     { Lat: "48", Lng: "16" },
     { "@metadata": { Latitude: 1, Longitude: 1 } },
   ];
-  expect(pointsOf(rows)).toEqual([
-    { latitude: 48.2, longitude: 16.4, label: "Vienna", id: "cities/1" },
-    { latitude: 1, longitude: 2, label: "", id: undefined },
+  expect(pointsOf(rows, ["Name"])).toEqual([
+    { latitude: 48.2, longitude: 16.4, label: "Vienna", id: "cities/1", values: ["Vienna"] },
+    { latitude: 1, longitude: 2, label: "", id: undefined, values: [undefined] },
   ]);
 });

@@ -1,6 +1,14 @@
 // Places on earth in results.
+import { valueAt } from "../../grid/columns";
 
-export type Point = { latitude: number; longitude: number; label: string; id: string | undefined };
+/** `values`: of the fields that were asked for, in their order. */
+export type Point = {
+  latitude: number;
+  longitude: number;
+  label: string;
+  id: string | undefined;
+  values: readonly unknown[];
+};
 
 const NAMES = [
   ["Latitude", "Longitude"],
@@ -33,14 +41,22 @@ function placeIn(value: unknown, depth: number, path = ""): Found | undefined {
   return undefined;
 }
 
-/** The first place in each row that has one. */
-export function pointsOf(rows: readonly Record<string, unknown>[]): Point[] {
+/** The first place in each row that has one, with the values of fields at some paths. */
+export function pointsOf(rows: readonly Record<string, unknown>[], paths: readonly string[] = []): Point[] {
   return rows.flatMap((row) => {
     const place = placeIn(row, 0);
     if (!place) return [];
     const id = (row["@metadata"] as Record<string, unknown> | undefined)?.["@id"];
     const name = row["Name"] ?? row["name"] ?? id ?? "";
-    return [{ latitude: place.at[0], longitude: place.at[1], label: String(name), id: typeof id === "string" ? id : undefined }];
+    return [
+      {
+        latitude: place.at[0],
+        longitude: place.at[1],
+        label: String(name),
+        id: typeof id === "string" ? id : undefined,
+        values: paths.map((path) => valueAt(row, path)),
+      },
+    ];
   });
 }
 

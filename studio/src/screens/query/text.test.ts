@@ -5,6 +5,7 @@ const { bare } = await import("../../api/limit");
 const {
   aliasOf,
   indexOf,
+  isExplain,
   isInScript,
   collectionOf,
   findingPart,
@@ -75,4 +76,9 @@ test("what a query calls its documents and its index is read", () => {
     false,
     false,
   ]);
+});
+
+test("explain is told by its first word, behind comments too", () => {
+  expect(["explain from A", "// note\n EXPLAIN from A"].map(isExplain)).toEqual([true, true]);
+  expect(["from A where explain = 1", "explained", "// explain"].map(isExplain)).toEqual([false, false, false]);
 });

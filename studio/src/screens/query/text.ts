@@ -9,6 +9,11 @@ export function isPatch(text: string): boolean {
   return /\bupdate\s*\{/i.test(bare(text));
 }
 
+/** Whether it asks for the plan of a query: `explain from ..`. */
+export function isExplain(text: string): boolean {
+  return /^\s*explain\b/i.test(bare(text));
+}
+
 /** A patch without its `update { .. }`: the query that finds what it changes. What stands behind it, as a `limit`, stays. */
 export function findingPart(text: string): string {
   const code = bare(text);

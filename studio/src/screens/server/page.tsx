@@ -1,10 +1,11 @@
-// The server itself: its log, what was slow, the settings in force.
+// The server itself: its log, the queries that run, what was slow, the settings in force.
 import { SegmentedControl } from "@mantine/core";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
-import { counted, duration, size } from "../../format/format";
+import { counted, size, uptime } from "../../format/format";
 import { useLive } from "../../shell/live";
 import { Screen } from "../../shell/Screen";
 import { Log, levelOf } from "./Log";
+import { RunningQueries } from "./RunningQueries";
 import { Settings } from "./Settings";
 import { SlowRequests } from "./SlowRequests";
 import styles from "./server.module.css";
@@ -16,6 +17,7 @@ const SLOW_COUNT_MAX = 256;
 
 const TABS = [
   { value: "log", label: "Log" },
+  { value: "running", label: "Running queries" },
   { value: "slow", label: "Slow requests" },
   { value: "settings", label: "Settings" },
 ] as const;
@@ -35,7 +37,7 @@ export function ServerScreen() {
       about={
         node && (
           <span className="number">
-            {`up ${duration(node.UptimeInMs)} · ${size(node.ResidentInBytes)} of memory · ${counted(node.Connections, "connection")}`}
+            {`up ${uptime(node.UptimeInMs)} · ${size(node.ResidentInBytes)} of memory · ${counted(node.Connections, "connection")}`}
           </span>
         )
       }
@@ -56,6 +58,7 @@ export function ServerScreen() {
             setFilter={({ level, text }) => go({ tab, ...(level !== "Trace" && { level }), ...(text !== "" && { text }) }, true)}
           />
         )}
+        {tab === "running" && <RunningQueries />}
         {tab === "slow" && <SlowRequests countMax={SLOW_COUNT_MAX} />}
         {tab === "settings" && <Settings />}
       </div>

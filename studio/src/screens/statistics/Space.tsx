@@ -9,7 +9,7 @@ import { treemap } from "../../chart/treemap";
 import { size } from "../../format/format";
 import { Failed, Loading } from "../../shell/states";
 import { REPLACEMENT } from "../indexes/state";
-import { partsOf, type Kind, type Part } from "./space";
+import { partsOf, withoutSlivers, type Kind, type Part } from "./space";
 import styles from "./statistics.module.css";
 
 const MAP_HEIGHT = 280;
@@ -24,6 +24,7 @@ const KINDS: Record<Kind, string> = {
   journal: "Journals",
   free: "Free",
   rest: "Reserved",
+  others: "Others",
 };
 
 type SpaceProps = {
@@ -60,8 +61,9 @@ export function Space({ database, areas, fileSize }: SpaceProps) {
 
 function Areas({ database, parts }: { database: string; parts: readonly Part[] }) {
   const { ref, width } = useElementSize();
+  const shown = useMemo(() => withoutSlivers(parts, width, MAP_HEIGHT), [parts, width]);
   const fields = treemap(
-    parts.map((part) => part.bytes),
+    shown.map((part) => part.bytes),
     width,
     MAP_HEIGHT,
   );
@@ -71,7 +73,7 @@ function Areas({ database, parts }: { database: string; parts: readonly Part[] }
       <div ref={ref} className={styles.treemap} style={{ height: MAP_HEIGHT }}>
         <ul>
           {fields.map((field, at) => {
-            const part = parts[at]!;
+            const part = shown[at]!;
             const isNamed = field.width > 70 && field.height > NAME_HEIGHT;
             const isSized = isNamed && field.height > SIZE_HEIGHT;
             const style = {
@@ -106,7 +108,7 @@ function Areas({ database, parts }: { database: string; parts: readonly Part[] }
 
 /** A part, which leads to what it holds. */
 function Place({ database, part, children }: { database: string; part: Part; children: ReactNode }) {
-  const words = `${part.name}, ${size(part.bytes)}`;
+  const words = [part, ...(part.parts ?? [])].map(({ name, bytes }) => `${name}, ${size(bytes)}`).join("\n");
   if (part.kind === "collection") {
     return (
       <Link
