@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, ensure};
 use database::documents::{DocumentStore, StoreOptions};
-use storage::limits::PAGE_SIZE;
+use storage::limits::{PAGE_SIZE, data_file_pages};
 use storage::{Durability, Environment, Options, Statistics};
 
 use crate::counted::{counted, size};
@@ -64,9 +64,14 @@ fn estimate(path: &Path) -> anyhow::Result<()> {
         let dense = shape.leaf_bytes.div_ceil(PAGE_SIZE as u64).max(1);
         shape.leaves.saturating_sub(dense)
     });
-    let after = before.used_pages.saturating_sub(spare.sum());
+    let after = data_file_pages(before.used_pages.saturating_sub(spare.sum()));
     let (path, before) = (path.display(), pages(&before));
-    writeln!(output(), "{path}: {} would become about {}; nothing was changed", shown(before), shown(after))?;
+    let mut out = output();
+    if after >= before {
+        writeln!(out, "{path}: {}, already dense; would be left as it is", shown(before))?;
+    } else {
+        writeln!(out, "{path}: {} would become about {}; nothing was changed", shown(before), shown(after))?;
+    }
     Ok(())
 }
 

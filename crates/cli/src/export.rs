@@ -13,11 +13,11 @@ use anyhow::{Context, bail};
 use indicatif::ProgressBar;
 use json::{Value, Writer};
 
-use crate::client::{Client, escape};
+use crate::client::{Client, ServerArguments, escape};
 use crate::counted::{counted, is_or_are};
 use crate::output::{complain, output};
 use crate::progress;
-use crate::remote::{self, Asked, Remote, ServerArguments, body_of, quoted};
+use crate::remote::{self, Asked, Remote, body_of, quoted};
 use crate::results::{Columns, write_csv_head, write_csv_line};
 
 /// The flags.
@@ -59,12 +59,13 @@ enum Format {
 
 /// Writes the file. A file that is not complete has another name.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
-    let client = Client::new(&arguments.server.url)?;
+    let client = Client::new(&arguments.server)?;
     let export = Export { remote: Remote { client: &client, database: &arguments.database }, arguments: &arguments };
-    let format = arguments.format.unwrap_or_else(|| match &arguments.output {
-        Some(path) if has_extension(path, "csv") => Format::Csv,
-        _ => Format::Jsonl,
-    });
+    let format = match (arguments.format, &arguments.output) {
+        (Some(format), _) => format,
+        (None, Some(path)) => format_of(path)?,
+        (None, None) => Format::Jsonl,
+    };
     let bar = export.bar()?;
     let Some(path) = &arguments.output else {
         let mut out = BufWriter::with_capacity(1 << 20, output());
@@ -89,11 +90,22 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Whether the name of a file ends so, before the ending of its compression.
-fn has_extension(path: &Path, extension: &str) -> bool {
-    let name = path.to_string_lossy().to_lowercase();
+/// The format that the name of a file means by its ending, which may stand before that of its compression.
+///
+/// # Errors
+///
+/// The name ends otherwise, so that a reader would take the file for something else.
+fn format_of(path: &Path) -> anyhow::Result<Format> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     let name = [".gz", ".zst"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
-    name.ends_with(&format!(".{extension}"))
+    match name.rsplit_once('.').map(|(_, extension)| extension) {
+        Some("csv") => Ok(Format::Csv),
+        Some("jsonl" | "ndjson" | "json") | None => Ok(Format::Jsonl),
+        Some(extension) => bail!(
+            "'{}' ends with .{extension}; end it with .jsonl or .csv, or name the format with --format",
+            path.display()
+        ),
+    }
 }
 
 /// Writes a file, compressed as its name says, and makes it durable.

@@ -4,6 +4,7 @@
 //! opening recovers what a crash left behind, and locks. A server opens a database on its first request, so an unlocked database
 //! may belong to a running server: tools lock the node first ([`lock_node`]).
 
+use std::fmt::Display;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -58,10 +59,12 @@ pub(crate) fn lock_node_above(folder: &Path) -> anyhow::Result<Option<NodeLock>>
 fn lock(system: &Path) -> anyhow::Result<NodeLock> {
     let guard = RealIo.lock(system).with_context(|| format!("locking {}", system.display()))?;
     let folder = system.parent().unwrap_or(system).display();
-    let guard = guard.with_context(|| {
-        format!("'{folder}' is in use by another process, a server or a tool; stop it before you run this command")
-    })?;
+    let guard = guard.with_context(|| in_use(folder))?;
     Ok(NodeLock { _guard: guard })
+}
+
+fn in_use(folder: impl Display) -> String {
+    format!("'{folder}' is in use by another process, a server or a tool; stop it before you run this command")
 }
 
 /// The environments of `folder`, by name.
@@ -125,5 +128,12 @@ fn ensure_data_file(path: &Path) -> anyhow::Result<()> {
 /// Opens an environment that is there; a folder that is none is refused rather than made into one.
 pub(crate) fn open(path: &Path) -> anyhow::Result<Environment> {
     ensure_data_file(path)?;
-    Environment::open(path, storage::Options::default()).with_context(|| format!("opening {}", path.display()))
+    match Environment::open(path, storage::Options::default()) {
+        Err(storage::Error::Locked { .. }) => {
+            // The lock of the node's environment is that of the whole data directory.
+            let data = path.parent().filter(|_| path.file_name().is_some_and(|name| name == SYSTEM)).unwrap_or(path);
+            bail!(in_use(data.display()))
+        }
+        opened => opened.with_context(|| format!("opening {}", path.display())),
+    }
 }

@@ -7,6 +7,7 @@
 //! their first letter, which RavenDB writes large and we small.
 #![forbid(unsafe_code)]
 
+mod cert;
 mod check;
 mod client;
 mod compact;
@@ -68,6 +69,8 @@ enum Command {
     Status(status::Arguments),
     /// Offer the databases of a running server to assistants, over standard input and output (Model Context Protocol).
     Mcp(mcp::Arguments),
+    /// Make and show certificates, for HTTPS.
+    Cert(cert::Arguments),
     /// Check every page and document of a folder that no server has open.
     Check(check::Arguments),
     /// Rewrite the databases of a folder densely, so that they take less room. The server must be stopped.
@@ -114,6 +117,7 @@ pub fn run() -> ExitCode {
         Command::Shell(arguments) => shell::run(arguments),
         Command::Status(arguments) => status::run(arguments),
         Command::Mcp(arguments) => mcp::run(arguments),
+        Command::Cert(arguments) => cert::run(arguments),
         Command::Check(arguments) => check::run(arguments),
         Command::Compact(arguments) => compact::run(arguments),
         Command::Dump(arguments) => dump::run(arguments),

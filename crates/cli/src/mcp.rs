@@ -25,17 +25,17 @@ use rmcp::service::{RequestContext, RoleServer};
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::{ServerHandler, ServiceExt};
 use serde_json::{Value, json};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::sync::Semaphore;
 
-use crate::client::authority;
+use crate::client::{Address, ServerArguments, Tls};
 
 /// What `rookery mcp` needs.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The server's address
-    #[arg(long, default_value = "http://127.0.0.1:8080")]
-    url: String,
+    #[command(flatten)]
+    server: ServerArguments,
 }
 
 /// The version in which this program speaks with the server; with the assistant `rmcp` agrees on one.
@@ -53,7 +53,7 @@ const CALLS_MAX: usize = 8;
 /// Answers the assistant until it closes our standard input.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    let outcome = runtime.context("starting the network threads")?.block_on(serve(&arguments.url));
+    let outcome = runtime.context("starting the network threads")?.block_on(serve(&arguments.server));
     // A read of standard input that waits would hold a plain return up.
     if let Err(error) = &outcome {
         crate::complain(format_args!("error: {error:#}"));
@@ -61,8 +61,11 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     std::process::exit(i32::from(outcome.is_err()))
 }
 
-async fn serve(url: &str) -> anyhow::Result<()> {
-    let server = Server { url: url.to_owned(), authority: authority(url)?, calls: Arc::new(Semaphore::new(CALLS_MAX)) };
+async fn serve(arguments: &ServerArguments) -> anyhow::Result<()> {
+    let address = Address::parse(&arguments.url)?;
+    let tls = Tls::new(&address, arguments)?;
+    let calls = Arc::new(Semaphore::new(CALLS_MAX));
+    let server = Server { url: arguments.url.clone(), address, tls, calls };
     let hello = json!({"protocolVersion": VERSION, "capabilities": {},
         "clientInfo": {"name": "rookery mcp", "version": env!("CARGO_PKG_VERSION")}});
     let info = server.ask("initialize", hello).await.map_err(anyhow::Error::from)?;
@@ -94,7 +97,8 @@ enum AskError {
 #[derive(Clone)]
 struct Server {
     url: String,
-    authority: String,
+    address: Address,
+    tls: Tls,
     calls: Arc<Semaphore>,
 }
 
@@ -105,7 +109,7 @@ impl Server {
         let message = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
         let (status, answer) = self.post(message.to_string().into()).await.map_err(|error| {
             AskError::Failed(format!(
-                "the server at {} cannot be asked: {error:#}; is it running, with `rookery serve`?",
+                "asking the server at {}: {error:#}; start it with `rookery serve`, or name another with --url",
                 self.url
             ))
         })?;
@@ -125,13 +129,27 @@ impl Server {
     }
 
     async fn post(&self, body: Bytes) -> anyhow::Result<(StatusCode, Bytes)> {
-        let stream = TcpStream::connect(&self.authority).await.context("connecting")?;
+        let stream = TcpStream::connect(&self.address.authority).await.context("connecting")?;
         stream.set_nodelay(true)?;
+        match self.tls.connector(&self.address)? {
+            None => self.post_over(stream, body).await,
+            Some((connector, name)) => {
+                let stream = connector.connect(name, stream).await;
+                self.post_over(stream.map_err(|error| Tls::explain(error, &self.address))?, body).await
+            }
+        }
+    }
+
+    async fn post_over(
+        &self,
+        stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
+        body: Bytes,
+    ) -> anyhow::Result<(StatusCode, Bytes)> {
         let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
         // Ends when this future does, whose client is then gone.
         let _connection = AbortOnDrop(tokio::spawn(async move { _ = connection.await }));
         let request = Request::post("/mcp")
-            .header(HOST, &self.authority)
+            .header(HOST, &self.address.authority)
             .header(CONTENT_TYPE, "application/json")
             .header(ACCEPT, "application/json, text/event-stream")
             .header("mcp-protocol-version", VERSION)

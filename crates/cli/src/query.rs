@@ -6,10 +6,10 @@ use std::process::ExitCode;
 use anyhow::{Context, ensure};
 use json::Value;
 
-use crate::client::Client;
+use crate::client::{Client, ServerArguments};
 use crate::counted::counted;
 use crate::output::{complain, output};
-use crate::remote::{self, Asked, Found, Remote, ServerArguments};
+use crate::remote::{self, Asked, Found, Remote};
 use crate::results::{self, Form, width_of_terminal};
 
 /// The flags.
@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         }
     };
     ensure!(!rql.trim().is_empty(), "the query is empty; RQL begins with from: rookery query -d Shop \"from Orders\"");
-    let client = Client::new(&arguments.server.url)?;
+    let client = Client::new(&arguments.server)?;
     let remote = Remote { client: &client, database: &arguments.database };
     let form = arguments.format.unwrap_or(match std::io::stdout().is_terminal() {
         true => Form::Table,
@@ -59,7 +59,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     results::write(&mut out, form, &found.rows, width_of_terminal())?;
     out.flush()?;
     remarks(&found).iter().for_each(complain);
-    if form == Form::Table {
+    if form == Form::Table || found.rows.is_empty() {
         complain(summary(&found));
     } else if is_cut(&found) {
         complain(format_args!("{}; --limit prints more", summary(&found)));

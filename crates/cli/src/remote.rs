@@ -2,18 +2,11 @@
 
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use json::{Value, Writer};
 
-use crate::client::{Client, escape};
-
-/// The flags that name a server.
-#[derive(Debug, Clone, clap::Args)]
-pub(crate) struct ServerArguments {
-    /// The server.
-    #[arg(long, env = "ROOKERY_URL", hide_env_values = true, default_value = "http://127.0.0.1:8080")]
-    pub url: String,
-}
+use crate::client::{Client, Unexplained, escape};
+use crate::similar::similar;
 
 /// A database by its name.
 pub(crate) struct Remote<'a> {
@@ -45,6 +38,14 @@ pub(crate) struct Found {
     pub warnings: Vec<String>,
 }
 
+/// A query that runs on the server.
+pub(crate) struct RunningQuery {
+    pub number: u64,
+    pub index: String,
+    pub text: String,
+    pub duration: Duration,
+}
+
 /// How long a query waits for its index.
 const WAIT_MAX: Duration = Duration::from_secs(15);
 
@@ -60,7 +61,8 @@ impl Remote<'_> {
     ///
     /// The server cannot be reached, or refuses: it says why.
     pub fn query(&self, asked: &Asked) -> anyhow::Result<Found> {
-        let mut answer = self.client.post(&self.path("queries"), &body_of(asked))?;
+        let answer = self.client.post(&self.path("queries"), &body_of(asked));
+        let mut answer = answer.map_err(|error| self.named_index(&asked.rql, error))?;
         let rows = match answer.remove("Results") {
             Some(Value::Array(rows)) => rows,
             _ => Vec::new(),
@@ -75,6 +77,37 @@ impl Remote<'_> {
             is_stale: answer.get("IsStale").and_then(Value::as_bool).unwrap_or_default(),
             warnings: warnings.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
         })
+    }
+
+    /// The error of a query that is of an index that is not there, in words: clients want an answer without a body.
+    fn named_index(&self, rql: &str, error: anyhow::Error) -> anyhow::Error {
+        let is_missing = error.downcast_ref::<Unexplained>().is_some_and(|error| error.status == 404);
+        let Some(name) = index_of(rql).filter(|_| is_missing) else { return error };
+        let indexes = self.indexes().unwrap_or_default();
+        let names = indexes.iter().filter_map(|index| index.get("Name")?.as_str());
+        match similar(&name, names) {
+            Some(known) => anyhow!("there is no index '{name}'; did you mean '{known}'?"),
+            None => anyhow!("there is no index '{name}'; `rookery status` lists the indexes"),
+        }
+    }
+
+    /// The queries of the database that run, the oldest first.
+    pub fn running_queries(&self) -> anyhow::Result<Vec<RunningQuery>> {
+        let answer = self.client.get(&self.path("debug/queries/running"))?;
+        let of_indexes = answer.members().iter().filter_map(|(_, queries)| elements(queries)).flatten();
+        let mut queries: Vec<RunningQuery> = of_indexes.filter_map(running_query).collect();
+        queries.sort_by_key(|query| query.number);
+        Ok(queries)
+    }
+
+    /// Ends a query that runs.
+    pub fn end_query(&self, number: u64) -> anyhow::Result<()> {
+        let queries = self.running_queries()?;
+        let query = queries.iter().find(|query| query.number == number);
+        let index = &query.with_context(|| format!("no query with the number {number} runs"))?.index;
+        let path = format!("debug/queries/kill?indexName={}&id={number}", escape(index));
+        self.client.stream("POST", &self.path(&path), &[])?;
+        Ok(())
     }
 
     /// The collections with the number of their documents, in the order of their names.
@@ -93,6 +126,28 @@ impl Remote<'_> {
         let answer = self.client.get(&self.path("indexes/stats"))?;
         Ok(answer.get("Results").and_then(elements).unwrap_or_default().to_vec())
     }
+}
+
+fn running_query(query: &Value) -> Option<RunningQuery> {
+    let number = |name: &str| query.get(name)?.as_i64().and_then(|number| u64::try_from(number).ok());
+    Some(RunningQuery {
+        number: number("QueryId")?,
+        index: query.get("IndexName")?.as_str()?.to_owned(),
+        text: query.get("QueryInfo")?.get("Query")?.as_str()?.to_owned(),
+        duration: Duration::from_millis(number("DurationInMs")?),
+    })
+}
+
+/// The index that a query names: `from index 'Orders/Totals'`.
+fn index_of(rql: &str) -> Option<String> {
+    let rest = rql.trim_start();
+    let rest = rest.get(..4).filter(|from| from.eq_ignore_ascii_case("from")).map(|_| rest[4..].trim_start())?;
+    let rest = rest.get(..5).filter(|index| index.eq_ignore_ascii_case("index")).map(|_| rest[5..].trim_start())?;
+    let name = match rest.chars().next()? {
+        quote @ ('\'' | '"') => rest[1..].split(quote).next()?,
+        _ => rest.split_whitespace().next()?,
+    };
+    Some(name.to_owned())
 }
 
 /// The names of the databases of a server.
@@ -148,6 +203,15 @@ pub(crate) fn parameter(text: &str) -> Result<(String, Value), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_index_of_a_query_is_found() {
+        assert_eq!(index_of(" From index 'Orders/Totals' where A = 1").as_deref(), Some("Orders/Totals"));
+        assert_eq!(index_of("from index \"a b\"").as_deref(), Some("a b"));
+        assert_eq!(index_of("from INDEX Totals where A = 1").as_deref(), Some("Totals"));
+        assert_eq!(index_of("from Orders"), None);
+        assert_eq!(index_of("från"), None);
+    }
 
     #[test]
     fn names_are_quoted_where_they_must_be() {

@@ -1,14 +1,14 @@
 //! `rookery serve`: settings, log, server, and waiting for one of the ways to stop.
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use server::{GivenSetting, Server, Setting};
+use server::{GivenSetting, Server, Setting, StartError};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::output::output;
@@ -104,7 +104,7 @@ pub(crate) fn run(arguments: Arguments, flags: Vec<Given>) -> anyhow::Result<Exi
         .max_blocking_threads(settings.options.limits.thread_count() + 16)
         .build()
         .context("starting the network threads")?;
-    let server = runtime.block_on(Server::start(settings.options))?;
+    let server = runtime.block_on(Server::start(settings.options)).map_err(with_next_step)?;
     for url in server.urls() {
         announce(&format!("Server available on: {url}"));
     }
@@ -141,10 +141,10 @@ pub(crate) fn run(arguments: Arguments, flags: Vec<Given>) -> anyhow::Result<Exi
 
 /// Prints what a start would say of its settings. Nothing is opened.
 fn check_config(settings: &settings::Settings) -> anyhow::Result<ExitCode> {
-    settings.options.check()?;
+    let warnings = settings.options.check()?;
     let mut out = output();
     let shortage = descriptors::shortage(settings.options.limits.connection_count);
-    for warning in settings.warnings.iter().chain(&shortage) {
+    for warning in settings.warnings.iter().chain(&shortage).chain(&warnings) {
         writeln!(out, "warning: {warning}")?;
     }
     for note in &settings.notes {
@@ -181,14 +181,23 @@ fn try_threads(count: usize) -> std::io::Result<()> {
     Ok(())
 }
 
+/// Adds what to do about an address that another program has.
+fn with_next_step(error: StartError) -> anyhow::Error {
+    let is_taken = matches!(&error, StartError::Listen { source, .. } if source.kind() == ErrorKind::AddrInUse);
+    let error = anyhow::Error::from(error);
+    if is_taken { anyhow!("{error:#}. Stop the other program, or choose another port with --url") } else { error }
+}
+
 /// Takes as many descriptors as the system allows: each open database has several, each connection one. The soft limit is
 /// low for the sake of old programs that cannot take more.
 fn raise_descriptor_limit() {
     let limit = getrlimit(Resource::Nofile);
     match setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum }) {
         Ok(()) => {
-            let (before, now) = (files(limit.current), files(limit.maximum));
-            tracing::debug!(before, now, "the limit of open files was raised");
+            if limit.current != limit.maximum {
+                let (before, now) = (files(limit.current), files(limit.maximum));
+                tracing::debug!(before, now, "the limit of open files was raised");
+            }
         }
         Err(error) => {
             tracing::warn!(%error, limit = files(limit.current), "the limit of open files could not be raised");

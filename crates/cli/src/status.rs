@@ -5,10 +5,10 @@ use std::process::ExitCode;
 
 use json::Value;
 
-use crate::client::Client;
+use crate::client::{Client, ServerArguments};
 use crate::counted::{counted, size};
 use crate::output::output;
-use crate::remote::{Remote, ServerArguments, elements};
+use crate::remote::{Remote, elements};
 use crate::results::Table;
 
 /// The flags.
@@ -26,7 +26,7 @@ pub(crate) struct Arguments {
 
 /// Prints the state. The exit code is 1 if the server does not answer, or an index has failed.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
-    let client = Client::new(&arguments.server.url)?;
+    let client = Client::new(&arguments.server)?;
     let (live, server) = client.get_with_server("/admin/live")?;
     let mut out = output();
     if arguments.json {

@@ -12,7 +12,9 @@ use crate::client_configuration::ClientConfiguration;
 use crate::databases::Opening;
 use crate::entry::{DatabaseEntry, Previous};
 use crate::request_ids::Request;
-use crate::{DatabaseRecord, Databases, Error, LockMode, Result, folders, name, record_properties};
+use crate::{
+    DatabaseRecord, Databases, Error, LockMode, RegisteredCertificate, Result, folders, name, record_properties,
+};
 
 /// What the log has in place of a folder.
 const IN_MEMORY: &str = "(memory)";
@@ -322,6 +324,57 @@ impl Databases {
         let node = self.client_configuration();
         self.names.all().iter().for_each(|entry| entry.configure(&node));
         Ok(index)
+    }
+
+    /// The registered certificates with their thumbprints, in the order of these.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails.
+    pub fn certificates(&self) -> Result<Vec<(String, RegisteredCertificate)>> {
+        self.system.certificates()
+    }
+
+    /// The registered certificate with this thumbprint.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails.
+    pub fn certificate(&self, thumbprint: &str) -> Result<Option<RegisteredCertificate>> {
+        self.system.certificate(thumbprint)
+    }
+
+    /// Registers a certificate, changes what is registered, or removes it.
+    ///
+    /// * `operation`: its name, by which a request that is sent again is known.
+    /// * `thumbprint`: SHA-1 of the certificate, in upper-case hexadecimal.
+    /// * `change`: is given what is registered now, and gives what is to be; `None` removes it. No other change comes between.
+    ///
+    /// # Errors
+    ///
+    /// What `change` gives; [`Error::BadCertificate`] if there are too many; or storage fails. Then nothing is changed.
+    pub fn change_certificate<E: From<Error>>(
+        &self,
+        operation: &str,
+        thumbprint: &str,
+        request_id: Option<&str>,
+        change: impl FnOnce(Option<RegisteredCertificate>) -> std::result::Result<Option<RegisteredCertificate>, E>,
+    ) -> std::result::Result<(), E> {
+        let request = Request::new(operation, &[thumbprint], request_id)?;
+        let _changing = self.changing.lock();
+        if self.system.applied(&request)?.is_some() {
+            return Ok(());
+        }
+        let before = self.system.certificate(thumbprint)?;
+        let after = change(before.clone())?;
+        if before == after {
+            return Ok(());
+        }
+        self.system.change(&request, |system, tx, _| match &after {
+            Some(certificate) => system.put_certificate(tx, thumbprint, certificate),
+            None => system.delete_certificate(tx, thumbprint),
+        })?;
+        Ok(())
     }
 
     /// Sets the client configuration of a database; gives its raft index, which becomes its etag.

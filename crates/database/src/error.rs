@@ -56,6 +56,12 @@ pub enum Error {
         /// What is wrong with it, and what to do.
         rule: String,
     },
+    /// A certificate cannot be registered, or changed, as asked for.
+    #[error("{rule}")]
+    BadCertificate {
+        /// What is wrong, and what to do.
+        rule: String,
+    },
     /// The id of a request is longer than any that clients make.
     #[error("the raft-request-id has {size} bytes, over the limit REQUEST_ID_SIZE_MAX")]
     BadRequestId {

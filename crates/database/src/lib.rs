@@ -18,6 +18,7 @@
 
 mod administration;
 mod bulk_insert;
+mod certificates;
 mod changes;
 mod client_configuration;
 mod consensus;
@@ -47,6 +48,7 @@ mod tombstones;
 
 pub use administration::Deletion;
 pub use bulk_insert::{BulkInsert, BulkInsertCounts};
+pub use certificates::{Clearance, Permission, RegisteredCertificate, Rights};
 pub use changes::{ChangeListener, Committed, IndexChange};
 pub use client_configuration::ClientConfiguration;
 pub use database::{Database, StorageArea};

@@ -6,6 +6,7 @@
 //! * `kept`: lower-cased name to the folder of a database that was deleted but for its files; who creates one of that name
 //!   again on disk has them.
 //! * `deleting`: folders whose database is deleted and whose files may still be there; removed when the last holder has closed them.
+//! * `certificates`: thumbprint to a [`RegisteredCertificate`] as JSON. Absent until the first one is registered.
 //! * `requests`, `request-order`: see [`RequestIds`]. An environment without them is of the first version, which named a folder
 //!   for databases in memory too; it is brought up to date when it is opened.
 
@@ -14,8 +15,9 @@ use std::collections::HashSet;
 use storage::{Environment, Reader, Tree, WriteTransaction};
 
 use crate::client_configuration::ClientConfiguration;
+use crate::limits::CERTIFICATES_MAX;
 use crate::request_ids::{Request, RequestIds};
-use crate::{DatabaseRecord, Error, Result};
+use crate::{DatabaseRecord, Error, RegisteredCertificate, Result};
 
 pub(crate) struct System {
     environment: Environment,
@@ -32,6 +34,7 @@ const STATE: &[u8] = b"system/state";
 const DATABASES: &[u8] = b"system/databases";
 const KEPT: &[u8] = b"system/kept";
 const DELETING: &[u8] = b"system/deleting";
+const CERTIFICATES: &[u8] = b"system/certificates";
 
 const RAFT_INDEX: &[u8] = b"raft-index";
 const TOPOLOGY_ID: &[u8] = b"topology-id";
@@ -205,6 +208,51 @@ impl System {
         Ok(folders)
     }
 
+    /// # Errors
+    ///
+    /// [`Error::BadCertificate`] if there are too many, or storage fails.
+    pub fn put_certificate(
+        &self,
+        tx: &mut WriteTransaction<'_>,
+        thumbprint: &str,
+        certificate: &RegisteredCertificate,
+    ) -> Result<()> {
+        let tree = Tree::open_or_create(tx, CERTIFICATES)?;
+        if !tree.contains(tx, thumbprint.as_bytes())? && count(&tree, tx)? >= CERTIFICATES_MAX {
+            let rule =
+                format!("There are {CERTIFICATES_MAX} certificates, the limit CERTIFICATES_MAX. Delete some first");
+            return Err(Error::BadCertificate { rule });
+        }
+        Ok(tree.put(tx, thumbprint.as_bytes(), &certificate.to_json().to_vec())?)
+    }
+
+    pub fn delete_certificate(&self, tx: &mut WriteTransaction<'_>, thumbprint: &str) -> Result<()> {
+        if let Some(tree) = Tree::open(tx, CERTIFICATES)? {
+            tree.delete(tx, thumbprint.as_bytes())?;
+        }
+        Ok(())
+    }
+
+    pub fn certificate(&self, thumbprint: &str) -> Result<Option<RegisteredCertificate>> {
+        let tx = self.environment.read();
+        let Some(tree) = Tree::open(&tx, CERTIFICATES)? else { return Ok(None) };
+        tree.get(&tx, thumbprint.as_bytes())?.map(decode_certificate).transpose()
+    }
+
+    /// All with their thumbprints, in the order of these.
+    pub fn certificates(&self) -> Result<Vec<(String, RegisteredCertificate)>> {
+        let tx = self.environment.read();
+        let Some(tree) = Tree::open(&tx, CERTIFICATES)? else { return Ok(Vec::new()) };
+        let mut cursor = tree.cursor(&tx);
+        let mut entry = cursor.first()?;
+        let mut certificates = Vec::new();
+        while let Some((thumbprint, value)) = entry {
+            certificates.push((String::from_utf8_lossy(thumbprint).into_owned(), decode_certificate(value)?));
+            entry = cursor.next()?;
+        }
+        Ok(certificates)
+    }
+
     pub fn put_client_configuration(
         &self,
         tx: &mut WriteTransaction<'_>,
@@ -247,6 +295,23 @@ fn records(databases: &Tree, reader: &impl Reader) -> Result<Vec<Stored>> {
         entry = cursor.next()?;
     }
     Ok(records)
+}
+
+fn count(tree: &Tree, reader: &impl Reader) -> Result<u64> {
+    let mut cursor = tree.cursor(reader);
+    let mut count = 0;
+    let mut entry = cursor.first()?;
+    while entry.is_some() {
+        count += 1;
+        entry = cursor.next()?;
+    }
+    Ok(count)
+}
+
+fn decode_certificate(value: &[u8]) -> Result<RegisteredCertificate> {
+    let value = json::Value::parse(value).ok();
+    let certificate = value.as_ref().and_then(RegisteredCertificate::from_json);
+    certificate.ok_or(Error::Corrupt { rule: "a registered certificate has name, rights and certificate" })
 }
 
 fn decode_record(value: &[u8]) -> Option<Stored> {

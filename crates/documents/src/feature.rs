@@ -82,8 +82,8 @@ features! {
         "ETL tasks and sinks copy documents to other systems and from them; connection strings say where these are.";
     OngoingTasks, "ongoing tasks", "ongoing-tasks",
         "Ongoing tasks are backups, replication and ETL that a database runs by itself.";
-    Certificates, "certificates", "certificates",
-        "Certificates give the server HTTPS, and say which client may do what.";
+    CertificateReplacement, "certificate replacement", "certificate-replacement",
+        "The server loads its certificate again within two minutes when its file changes.";
     Encryption, "encrypted databases", "encrypted-databases",
         "An encrypted database is stored under a key.";
     DocumentsCompression, "document compression settings", "document-compression-settings",
@@ -99,7 +99,7 @@ features! {
     IndexDeployment, "rolling deployment of indexes", "rolling-deployment-of-indexes",
         "A rolling deployment fills a new index on one node after the other.";
     CsharpSources, "added sources and assemblies in C#", "added-sources-and-assemblies-in-c",
-        "RavenDB compiles C# and loads assemblies that a definition brings along.";
+        "RavenDB compiles C# and loads the assemblies of a definition.";
     CompoundFields, "compound fields", "compound-fields",
         "A compound field is an index field over several fields, for conditions on one and an order by the other.";
     ScriptFunctions, "some functions of scripts", "some-functions-of-scripts",
@@ -113,13 +113,13 @@ features! {
     Integrations, "integrations", "integrations",
         "Integrations let clients of PostgreSQL query a database.";
     OnlineCompaction, "compaction of an open database", "compaction-of-an-open-database",
-        "Compaction writes a database anew, densely.";
+        "Compaction rewrites a database without free space.";
     ServerOperations, "server-wide operations", "server-wide-operations",
         "Operations of the server itself, such as a compaction or a restore, do not exist and cannot be killed.";
     LogConfiguration, "log configuration over HTTP", "log-configuration-over-http",
         "The log is configured by settings at start.";
     AdminConsole, "the admin console", "the-admin-console",
-        "The admin console runs JavaScript inside of the server.";
+        "The admin console runs JavaScript inside the server.";
     TransactionRecording, "transaction recording", "transaction-recording",
         "RavenDB can record its write transactions, to run them again.";
     TrafficWatch, "traffic watch", "traffic-watch",

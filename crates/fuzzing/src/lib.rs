@@ -10,6 +10,7 @@
 
 #![forbid(unsafe_code)]
 
+mod certificates;
 mod disk;
 mod documents_file;
 mod edits;
@@ -53,6 +54,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "framing", run: wire::framing, seeds: wire::http_seeds },
     Target { name: "http", run: wire::http, seeds: wire::http_seeds },
     Target { name: "bulk_insert", run: streams::bulk_insert, seeds: streams::bulk_insert_seeds },
+    Target { name: "certificates", run: certificates::certificates, seeds: certificates::seeds },
     Target { name: "settings", run: settings::settings, seeds: settings::seeds },
     Target { name: "words", run: words::words, seeds: words::seeds },
     Target { name: "shapes", run: shapes::shapes, seeds: shapes::seeds },

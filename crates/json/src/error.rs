@@ -18,7 +18,7 @@ pub struct Error {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Reason {
     /// The text stopped inside of a value; more bytes could complete it.
-    #[error("the text ends inside of a JSON value")]
+    #[error("unexpected end of JSON")]
     UnexpectedEnd,
     /// A byte that cannot stand here.
     #[error("expected {expected}, found {}", show(*found))]

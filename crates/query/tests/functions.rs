@@ -46,7 +46,7 @@ fn clauses_in_markdown(function: &Function) -> String {
 
 /// The part of `docs/rql.md` that comes from the table.
 fn documentation() -> String {
-    let mut text = "| function | stands in | what it does, and an example |\n| --- | --- | --- |\n".to_owned();
+    let mut text = "| function | clause | what it does, and an example |\n| --- | --- | --- |\n".to_owned();
     for function in FUNCTIONS.iter().copied().filter(is_supported) {
         let Function { name, about, example, .. } = function;
         let (signature, clauses) = (function.signature(), clauses_in_markdown(function));

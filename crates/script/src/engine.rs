@@ -121,7 +121,13 @@ impl Engine {
         let (result, refused) = self.held.during(limits.memory, || {
             self.context.with(|ctx| {
                 let outcome = run_in(&ctx, shared, self.function.clone(), self.prelude.clone(), run);
-                outcome.map_err(|failure| error(&ctx, shared, failure))
+                outcome.map_err(|failure| match error_at(&ctx, shared, failure) {
+                    (Error::Thrown { message, line }, column) if message == NOT_A_FUNCTION => {
+                        let called = called_at(&self.text, line, column).map(|name| format!("'{name}' is {message}"));
+                        Error::Thrown { message: called.unwrap_or(message), line }
+                    }
+                    (error, _) => error,
+                })
             })
         });
         let mut state = shared.state.borrow_mut();
@@ -365,12 +371,7 @@ pub(crate) fn parse<'js>(
 /// What the library says when there is no memory left.
 const OUT_OF_MEMORY: &str = "out of memory";
 
-/// Why a script failed.
-fn error(ctx: &Ctx<'_>, shared: &Shared, failure: Failure) -> Error {
-    error_at(ctx, shared, failure).0
-}
-
-/// The same, with the column of the place; 0: unknown.
+/// Why a script failed, and the column of the place in the text that was compiled; 0: unknown.
 fn error_at(ctx: &Ctx<'_>, shared: &Shared, failure: Failure) -> (Error, u32) {
     let thrown = match failure {
         Failure::Refused(error) => return (error, 0),
@@ -412,4 +413,20 @@ fn place_of(stack: &str) -> Option<(u32, u32)> {
     let (_, place) = stack.split_once("eval_script:")?;
     let mut numbers = place.split(|character: char| !character.is_ascii_digit()).map(str::parse);
     Some((numbers.next()?.ok()?, numbers.next().and_then(Result::ok).unwrap_or(0)))
+}
+
+/// What the library says of a value that is called and is none, without the name of the value.
+const NOT_A_FUNCTION: &str = "not a function";
+
+/// The name of what is called at a place of the text that was compiled: the engine gives the place of the last member before the call.
+fn called_at(text: &str, line: u32, column: u32) -> Option<&str> {
+    let line = text.lines().nth(line.checked_sub(1)? as usize)?;
+    let (at, _) = line.char_indices().nth(column.checked_sub(1)? as usize)?;
+    // A plain name is compiled as `(name ?? __c.call)`.
+    let name = match line[..at].trim_end_matches('.').strip_suffix(" ?? __c") {
+        Some(before) => &before[before.rfind('(')? + 1..],
+        None => line[at..].trim_start_matches('.'),
+    };
+    let name = &name[..name.find(|c: char| !c.is_alphanumeric() && c != '_' && c != '$').unwrap_or(name.len())];
+    (!name.is_empty()).then_some(name)
 }

@@ -7,7 +7,7 @@
 //! | `a.b` | `(a ?? __n).b` |
 //! | `a[0].b` | `((a ?? __n)[0] ?? __n).b` |
 //! | `a.map(f)` | `(a ?? __c).map(f)` |
-//! | `f(x)` | `f?.(x)` |
+//! | `f(x)` | `(f ?? __c.call)(x)` |
 //! | `a.b.c = 1` | `(a ?? __n).b.c = 1`, which throws where `a.b` is not there |
 //!
 //! `__n` is an object whose members are all null, `__c` one whose members are functions that give null (`prelude.js`). Where a parenthesis
@@ -186,10 +186,14 @@ impl Rewriting<'_> {
                 let rest = &self.text.as_bytes()[self.scanner.at..];
                 let is_definition = rest.starts_with(b"{") || rest.starts_with(b"=>");
                 self.scanner.at = place;
-                if !is_definition {
-                    self.edits.push((call_at, "?."));
+                if is_definition {
+                    Some(chain)
+                } else {
+                    // An undeclared function gives null: `undefined` would remove the property that it is assigned to.
+                    self.parenthesis(chain);
+                    self.edits.push((call_at, " ?? __c.call)"));
+                    Some(Chain { begins_line: false, ..chain })
                 }
-                Some(Chain { is_optional: chain.is_optional || !is_definition, ..chain })
             }
         };
         Ok(())
@@ -288,7 +292,7 @@ mod tests {
         check("a[0].b", "((a ?? __n)[0] ?? __n).b");
         check("a[b.c]", "(a ?? __n)[(b ?? __n).c]");
         check("a.map(x => x.y).length", "((a ?? __c).map(x => (x ?? __n).y) ?? __n).length");
-        check("f(x).y", "(f?.(x) ?? __n).y");
+        check("f(x).y", "((f ?? __c.call)(x) ?? __n).y");
         check("this.a.b", "(this.a ?? __n).b");
         check("(a || b).c", "((a || b) ?? __n).c");
         check("`${a.b}`.length", "(`${(a ?? __n).b}` ?? __n).length");
@@ -304,14 +308,14 @@ mod tests {
         check("this.a.b = c.d", "this.a.b = (c ?? __n).d");
         check("a.b.c += 1", "(a ?? __n).b.c += 1");
         check("a.b++", "a.b++");
-        check("f(x).y = 1", "(f?.(x)).y = 1");
+        check("f(x).y = 1", "(f ?? __c.call)(x).y = 1");
         check("a.b == 1", "(a ?? __n).b == 1");
         check("delete this.a.b", "delete (this.a ?? __n).b");
     }
 
     #[test]
     fn what_only_looks_so_is_left_alone() {
-        check("function f(x) { g(x) }", "function f(x) { g?.(x) }");
+        check("function f(x) { g(x) }", "function f(x) { (g ?? __c.call)(x) }");
         check("async (x) => 1", "async (x) => 1");
         check("if (a) [1].x", "if (a) ([1] ?? __n).x");
         check("new Date(a).getTime()", "(new Date(a) ?? __c).getTime()");
@@ -332,7 +336,8 @@ mod tests {
         check("a.b()\nc.d()", "(a ?? __c).b()\n;(c ?? __c).d()");
         check("this.a.b(1)\rthis.c.d(2)", "(this.a ?? __c).b(1)\r;(this.c ?? __c).d(2)");
         check("let a\nb.c.d = 1", "let a\n;(b ?? __n).c.d = 1");
-        check("a++\nf(x).y = 1", "a++\n;(f?.(x)).y = 1");
+        check("a++\nf(x).y = 1", "a++\n;(f ?? __c.call)(x).y = 1");
+        check("a()\nf(x)", "(a ?? __c.call)()\n;(f ?? __c.call)(x)");
         check("x = {}\n/* z */ y.z.z", "x = {}\n/* z */ ;((y ?? __n).z ?? __n).z");
         check("x = 1\nnew A().b", "x = 1\n;(new A() ?? __n).b");
         check("x\n'y'.z", "x\n;('y' ?? __n).z");

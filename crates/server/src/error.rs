@@ -52,7 +52,7 @@ pub(crate) enum Error {
     #[error("The request body cannot be decoded: {0}")]
     Encoding(String),
     /// The body stopped before its end.
-    #[error("The request body ended before its end: {0}")]
+    #[error("The request body is incomplete: {0}")]
     BodyCutOff(String),
     /// Too much is waiting already; try again.
     #[error(
@@ -105,6 +105,15 @@ pub(crate) enum Error {
     /// The certificate, or the lack of one, does not allow this.
     #[error("{0}")]
     Forbidden(String),
+    /// The client has no certificate that this server trusts.
+    #[error("{0}")]
+    NoIdentity(String),
+    /// An operator ended a query.
+    #[error("The query was ended by an operator")]
+    QueryEnded,
+    /// No query of that id runs; perhaps it has just ended.
+    #[error("No query with the id {id} runs on the index '{index}'")]
+    NoRunningQuery { id: u64, index: String },
     /// A handler panicked. That is a bug; the request is lost and the server goes on.
     #[error("The request met a bug in Rookery: {0}")]
     Panicked(String),
@@ -250,7 +259,8 @@ impl Error {
                 | E::Script { error: script::Error::Stopped | script::Error::NotSupported { .. }, .. }
                 | E::Documents(documents::Error::NotSupported(_))
                 | E::Index(query::index::Error::Interrupted),
-            ) => Cause::Request,
+            )
+            | Error::QueryEnded => Cause::Request,
             Error::Database(E::Query(error)) if is_of_query(error) => Cause::Request,
             _ => Cause::of_status(self.status()),
         }
@@ -293,6 +303,10 @@ impl Error {
             Error::Forbidden(_) => {
                 Shape::new(StatusCode::FORBIDDEN, "Raven.Client.Exceptions.Security.AuthorizationException")
             }
+            // RavenDB's name for it, which is not that of an exception: clients go by the status.
+            Error::NoIdentity(_) => Shape::new(StatusCode::FORBIDDEN, "InvalidAuth"),
+            Error::QueryEnded => Shape::failed("System.OperationCanceledException"),
+            Error::NoRunningQuery { .. } => Shape::new(StatusCode::NOT_FOUND, ARGUMENT),
             Error::Panicked(_) => Shape::failed(INVALID_OPERATION),
             Error::Database(error) => database_shape(error),
         }
@@ -461,7 +475,7 @@ fn database_shape(error: &database::Error) -> Shape {
         E::InsideOfAnother { .. } => Shape::failed(INVALID_OPERATION),
         E::BadName { .. } | E::BadRequestId { .. } => Shape::refused(BAD_REQUEST),
         E::NotSupported(_) => Shape::new(StatusCode::NOT_IMPLEMENTED, NOT_SUPPORTED),
-        E::BadRecord { .. } => Shape::refused(ARGUMENT),
+        E::BadRecord { .. } | E::BadCertificate { .. } => Shape::refused(ARGUMENT),
         E::DeletionLocked { .. } | E::PlaceIsFixed { .. } => Shape::refused(INVALID_OPERATION),
         E::Busy { .. } => Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.RavenTimeoutException"),
         E::BulkInsert { cause, .. } => bulk_insert_shape(database_shape(cause).status),
@@ -730,6 +744,7 @@ mod tests {
         check(Error::not_supported("x"), 501, Cause::Request);
         check(database::Error::Disabled { name: "x".to_owned() }, 503, Cause::Request);
         check(database::Error::Canceled, 500, Cause::Request);
+        check(Error::QueryEnded, 500, Cause::Request);
         check(Error::Argument("x".to_owned()), 400, Cause::Request);
         check(database::Error::Missing { name: "x".to_owned() }, 400, Cause::Request);
     }

@@ -1,5 +1,7 @@
 //! Doors to parsers that no caller outside of this crate has, for `crates/fuzzing`.
 
+use crate::certificates::certificate::Certificate;
+use crate::certificates::files;
 use crate::messages::query_string::{QueryString, decode, decode_segment};
 use crate::network::framing::Framing;
 
@@ -37,4 +39,15 @@ pub fn framing(bytes: &[u8], size: usize) -> (u64, Option<u64>, bool) {
     let mut framing = Framing::default();
     bytes.chunks(size).for_each(|piece| framing.read(piece));
     (framing.head_count(), framing.refused_from(), framing.is_in_head())
+}
+
+/// Reads a certificate in DER, which a client may send, and whatever the files of a server's certificate may be.
+pub fn read_certificates(bytes: &[u8]) {
+    if let Some(certificate) = Certificate::parse(bytes) {
+        // What is shown of a certificate that a client sent.
+        let shown = certificate.to_string();
+        assert!(!shown.contains(char::is_control), "{shown:?}");
+        certificate.period();
+    }
+    files::read_bytes(bytes);
 }

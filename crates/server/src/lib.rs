@@ -8,6 +8,7 @@
 pub mod bench;
 mod bridge;
 mod cause;
+mod certificates;
 mod database_opening;
 mod error;
 mod feed;
@@ -24,12 +25,16 @@ mod routing;
 mod server;
 mod setting;
 
+pub use certificates::certificate::{Certificate, Thumbprint, TrustedThumbprint};
+pub use certificates::files::{CertificateError, CertificateFiles, Password};
+pub use certificates::issuing::{Authority, IssueError, Issued, VALIDITY_DAYS_MAX};
 pub use database::QuerySwitch;
 pub use limits::{LimitSetting, Limits};
 pub use monitoring::recent_log::{LogLevel, RecentLog};
+pub use network::peer::Scheme;
 pub use node::PROTOCOL_VERSION;
 pub use routing::access::Access;
 pub use routing::dispatch::ACCESS_LOG;
 pub use routing::routes::{ROUTES, Route};
-pub use server::{Options, Server, StartError};
+pub use server::{CertificateOptions, Options, Server, StartError};
 pub use setting::{GivenSetting, Setting};

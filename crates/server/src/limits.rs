@@ -121,6 +121,18 @@ pub(crate) const LINGER_SIZE_MAX: u64 = 256 << 20;
 /// How long it is read on after that, when the client was sent our end of the stream and may answer with its own.
 pub(crate) const LINGER_AFTER_END: Duration = Duration::from_millis(500);
 
+/// A file of the server's certificate, in bytes.
+pub(crate) const CERTIFICATE_FILE_SIZE_MAX: u64 = 1 << 20;
+/// Certificates that the server sends: its own and those of its issuers.
+pub(crate) const CERTIFICATE_CHAIN_COUNT_MAX: usize = 8;
+/// The certificates that a client sends, in bytes. Over it: the handshake fails. Those of sessions that may be resumed are kept.
+pub(crate) const CLIENT_CHAIN_SIZE_MAX: usize = 16 << 10;
+/// TLS sessions that clients may resume, each with up to [`CLIENT_CHAIN_SIZE_MAX`].
+pub(crate) const TLS_SESSIONS_KEPT_MAX: usize = 1024;
+
+/// What is read of a request in clear text to a port of HTTPS before it is refused, in bytes.
+pub(crate) const CLEAR_TEXT_SIZE_MAX: usize = 64 << 10;
+
 /// The longest configuration of the traffic watch that is kept, in bytes.
 pub(crate) const TRAFFIC_WATCH_SIZE_MAX: usize = 64 << 10;
 

@@ -17,9 +17,11 @@ use crate::messages::answers::Answers;
 use crate::monitoring::latency::Latencies;
 use crate::monitoring::metrics::Metrics;
 use crate::monitoring::recent_log::RecentLog;
+use crate::monitoring::running::RunningQueries;
 use crate::monitoring::slow::SlowRequests;
 use crate::network::connection::Connections;
 use crate::network::hosts::Hosts;
+use crate::network::tls::Tls;
 use crate::routing::internal::Dispatch;
 use crate::setting::Setting;
 use database::limits::REQUEST_MEMORY;
@@ -56,6 +58,7 @@ pub(crate) struct Node {
     pub(crate) metrics: Metrics,
     pub(crate) latencies: Latencies,
     pub(crate) slow: SlowRequests,
+    pub(crate) running: Arc<RunningQueries>,
     pub(crate) log: Arc<RecentLog>,
     /// True if the log has a line for each request.
     pub(crate) has_access_log: bool,
@@ -68,6 +71,8 @@ pub(crate) struct Node {
     /// The configuration of the traffic watch as JSON; `None` before it was set.
     pub(crate) traffic_watch: parking_lot::Mutex<Option<Vec<u8>>>,
     pub(crate) hosts: Hosts,
+    /// The certificate, with which all listeners speak HTTPS; `None`: they speak HTTP.
+    pub(crate) tls: Option<Tls>,
     /// Where we listen, as a URL.
     pub(crate) url: String,
     /// Where clients should find us, if they cannot know it from their own request.

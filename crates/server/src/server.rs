@@ -15,6 +15,8 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
 use crate::bridge::{Bridge, Pool};
+use crate::certificates::certificate::TrustedThumbprint;
+use crate::certificates::files::{CertificateError, CertificateFiles, Password};
 use crate::database_opening::Openings;
 use crate::feed::Feeds;
 use crate::limits::{DATABASES_LOGGED_MAX, Limits};
@@ -27,6 +29,8 @@ use crate::monitoring::slow::SlowRequests;
 use crate::network::connection::Connections;
 use crate::network::hosts::Hosts;
 use crate::network::listener;
+use crate::network::peer::Scheme;
+use crate::network::tls::Tls;
 use crate::node::Node;
 use crate::routing::dispatch::Dispatcher;
 use crate::setting::Setting;
@@ -36,6 +40,12 @@ use crate::setting::Setting;
 pub struct Options {
     /// Where to listen; port 0 picks a free one. Not empty.
     pub addresses: Vec<SocketAddr>,
+    /// What is spoken there.
+    pub scheme: Scheme,
+    /// The certificate that HTTPS needs.
+    pub certificate: CertificateOptions,
+    /// The thumbprints of certificates whose owners may do everything, beside the server's own certificate.
+    pub admins: Vec<TrustedThumbprint>,
     /// The URL under which clients find this server, where it cannot be told from their requests.
     pub public_url: Option<String>,
     /// Names by which clients may call the server, besides `localhost`, addresses and the host of `public_url`.
@@ -64,6 +74,9 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             addresses: vec![SocketAddr::from(([127, 0, 0, 1], 8080))],
+            scheme: Scheme::Http,
+            certificate: CertificateOptions::default(),
+            admins: Vec::new(),
             public_url: None,
             allowed_hosts: Vec::new(),
             data_directory: PathBuf::from("data"),
@@ -80,15 +93,39 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Checks what can be checked without opening anything.
+    /// Checks what can be checked without opening databases and ports, and reads the certificate. Returns what an operator should know.
     ///
     /// # Errors
     ///
-    /// [`StartError::NotLoopback`] if other machines would reach the server, and that was not allowed.
-    pub fn check(&self) -> Result<(), StartError> {
-        match self.reachable_address() {
-            Some(address) if !self.unsecured_access => Err(StartError::NotLoopback(address)),
-            _ => Ok(()),
+    /// [`StartError::NotLoopback`] if other machines would reach the server without a certificate, and that was not allowed;
+    /// [`StartError::CertificateSettings`] and [`StartError::Certificate`].
+    pub fn check(&self) -> Result<Vec<String>, StartError> {
+        Ok(self.tls()?.map_or_else(Vec::new, |tls| tls.warnings(SystemTime::now())))
+    }
+
+    /// The certificate, if there is to be one, and the other checks.
+    fn tls(&self) -> Result<Option<Tls>, StartError> {
+        let files = self.certificate.files().map_err(StartError::CertificateSettings)?;
+        match (self.scheme, files) {
+            (Scheme::Http, Some(_)) => Err(StartError::CertificateSettings(
+                "there is a certificate, and ServerUrl begins with http://, which does not use it. Write https:// in ServerUrl, or remove \
+                 the settings Security.Certificate.*",
+            )),
+            (Scheme::Http, None) if !self.admins.is_empty() => Err(StartError::CertificateSettings(
+                "Security.WellKnownCertificates.Admin needs HTTPS: without it the server sees no certificates of clients. Write https:// in \
+                 ServerUrl, and set Security.Certificate.Path",
+            )),
+            (Scheme::Http, None) => match self.reachable_address() {
+                Some(address) if !self.unsecured_access => Err(StartError::NotLoopback(address)),
+                _ => Ok(None),
+            },
+            (Scheme::Https, None) => Err(StartError::CertificateSettings(
+                "ServerUrl begins with https://, which needs a certificate. Set Security.Certificate.Path to a PFX file, or \
+                 Security.Certificate.PemPath and Security.Certificate.KeyPath to PEM files; 'rookery cert' makes them",
+            )),
+            (Scheme::Https, Some(files)) => {
+                Tls::load(files, self.admins.clone()).map(Some).map_err(StartError::Certificate)
+            }
         }
     }
 
@@ -98,15 +135,69 @@ impl Options {
     }
 }
 
+/// The certificate as the settings name it.
+#[derive(Debug, Clone, Default)]
+pub struct CertificateOptions {
+    /// A PFX file with certificate and key.
+    pub pfx: Option<PathBuf>,
+    /// The password of the PFX file.
+    pub password: Option<Password>,
+    /// A PEM file with the certificate and those of its issuers.
+    pub pem: Option<PathBuf>,
+    /// A PEM file with the key, if it is not in the other one.
+    pub key: Option<PathBuf>,
+}
+
+impl CertificateOptions {
+    /// The files, if any are named.
+    ///
+    /// # Errors
+    ///
+    /// Settings that do not belong together, as a sentence.
+    fn files(&self) -> Result<Option<CertificateFiles>, &'static str> {
+        let CertificateOptions { pfx, password, pem, key } = self.clone();
+        match (pfx, pem) {
+            (Some(_), Some(_)) => Err(
+                "Security.Certificate.Path and Security.Certificate.PemPath both name a certificate; remove one of the two settings",
+            ),
+            (Some(_), None) if key.is_some() => Err(
+                "Security.Certificate.KeyPath belongs to Security.Certificate.PemPath; the key of a PFX file is in that file",
+            ),
+            (Some(path), None) => Ok(Some(CertificateFiles::Pfx { path, password: password.unwrap_or_default() })),
+            (None, Some(_)) if password.is_some() => Err(
+                "Security.Certificate.Password is that of a PFX file, in Security.Certificate.Path; a key in a PEM file must not be encrypted",
+            ),
+            (None, Some(certificate)) => {
+                let key = key.unwrap_or_else(|| certificate.clone());
+                Ok(Some(CertificateFiles::Pem { certificate, key }))
+            }
+            (None, None) if key.is_some() => Err(
+                "Security.Certificate.KeyPath is set without Security.Certificate.PemPath, the file of the certificate",
+            ),
+            (None, None) if password.is_some() => {
+                Err("Security.Certificate.Password is set without Security.Certificate.Path, the file that it opens")
+            }
+            (None, None) => Ok(None),
+        }
+    }
+}
+
 /// Why a server does not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// Without certificates only this machine may reach the server. Allow it explicitly, or listen on loopback.
     #[error(
         "{0} can be reached from other machines, and without a certificate anyone could use the server. \
-         Listen on a loopback address, or allow it with --Security.UnsecuredAccessAllowed=PublicNetwork"
+         Listen on a loopback address, use HTTPS with a certificate ('rookery cert' makes one), or allow it with \
+         --Security.UnsecuredAccessAllowed=PublicNetwork"
     )]
     NotLoopback(SocketAddr),
+    /// The settings of the certificate contradict each other, or ServerUrl.
+    #[error("{0}")]
+    CertificateSettings(&'static str),
+    /// The certificate cannot be used.
+    #[error("the server's certificate cannot be used")]
+    Certificate(#[source] CertificateError),
     /// Somebody else has the port, or it is not ours to have.
     #[error("cannot listen on {address}")]
     Listen {
@@ -145,6 +236,7 @@ const MAINTAIN_EVERY: Duration = Duration::from_secs(60);
 pub struct Server {
     pub(crate) node: Arc<Node>,
     addresses: Vec<SocketAddr>,
+    scheme: Scheme,
     stop: watch::Sender<bool>,
     tasks: JoinSet<()>,
 }
@@ -156,8 +248,11 @@ impl Server {
     ///
     /// [`StartError`], and nothing is left running.
     pub async fn start(options: Options) -> Result<Server, StartError> {
-        options.check()?;
-        if let Some(address) = options.reachable_address() {
+        let tls = options.tls()?;
+        for warning in tls.iter().flat_map(|tls| tls.warnings(SystemTime::now())) {
+            tracing::warn!("{warning}");
+        }
+        if let (None, Some(address)) = (&tls, options.reachable_address()) {
             tracing::warn!(%address, "UNSECURED: anyone who reaches this address can read and change everything");
         }
         let mut listeners = Vec::new();
@@ -177,8 +272,15 @@ impl Server {
                 |source| StartError::Databases { directory: options.data_directory.clone(), source: Box::new(source) },
             )?;
         log_databases(&databases, folder.as_deref());
+        if let Some(tls) = &tls {
+            let failed =
+                |source| StartError::Databases { directory: options.data_directory.clone(), source: Box::new(source) };
+            tls.registry.load(&databases).map_err(failed)?;
+        }
         let bridge = Bridge::new(&options.limits, memory.clone(), async_writes.clone()).map_err(StartError::Threads)?;
-        let url = addresses.first().map_or_else(String::new, |address| listener::SCHEME.url(address));
+        let url = addresses.first().map_or_else(String::new, |address| options.scheme.url(address));
+        // The names of its certificate are the server's own.
+        let names: Vec<_> = options.allowed_hosts.into_iter().chain(tls.iter().flat_map(Tls::hosts)).collect();
         let (stop, stopped) = watch::channel(false);
         let node = Arc::new(Node {
             dispatch: &Dispatcher,
@@ -195,6 +297,7 @@ impl Server {
             metrics: Metrics::default(),
             latencies: Latencies::default(),
             slow: SlowRequests::new(options.limits.slow_request),
+            running: Arc::default(),
             log: options.log,
             has_access_log: options.access_log,
             commit: options.commit,
@@ -202,7 +305,8 @@ impl Server {
             data_directory: folder,
             feeds: Feeds::default(),
             traffic_watch: parking_lot::Mutex::default(),
-            hosts: Hosts::new(options.public_url.as_deref(), &options.allowed_hosts),
+            hosts: Hosts::new(options.public_url.as_deref(), &names, options.scheme),
+            tls,
             url,
             public_url: options.public_url,
             started: Instant::now(),
@@ -220,7 +324,7 @@ impl Server {
         for listener in listeners {
             tasks.spawn(listener::accept(listener, node.clone(), stopped.clone()));
         }
-        Ok(Server { node, addresses, stop, tasks })
+        Ok(Server { node, addresses, scheme: options.scheme, stop, tasks })
     }
 
     /// The first address as a URL, `http://127.0.0.1:8080`.
@@ -230,7 +334,7 @@ impl Server {
 
     /// All addresses as URLs.
     pub fn urls(&self) -> Vec<String> {
-        self.addresses.iter().map(|address| listener::SCHEME.url(address)).collect()
+        self.addresses.iter().map(|address| self.scheme.url(address)).collect()
     }
 
     /// Where the server listens, with the ports that were picked.
@@ -332,9 +436,24 @@ impl Drop for WriteEnds {
     }
 }
 
-/// What is due now and then in the databases, until the server stops.
+/// Reads the files of the certificate again if they were changed.
+async fn reload_certificate(node: &Arc<Node>) {
+    let reloading = node.clone();
+    let work = move || {
+        reloading.tls.iter().for_each(Tls::reload_if_changed);
+        Ok(())
+    };
+    if let Err(error) = node.bridge.run(Pool::Short, work).await {
+        tracing::debug!(%error, "the files of the certificate were not looked at");
+    }
+}
+
+/// What is due now and then in the databases and for the certificate, until the server stops.
 async fn maintain(node: Arc<Node>, mut stopped: watch::Receiver<bool>) {
     while tokio::time::timeout(MAINTAIN_EVERY, stopped.changed()).await.is_err() {
+        if node.tls.is_some() {
+            reload_certificate(&node).await;
+        }
         let databases = node.databases.clone();
         let work = move || Ok(databases.maintain());
         tokio::select! {

@@ -109,7 +109,25 @@ pub const JOURNAL_FILE_SIZE_MIN: u64 = if IS_SMALL { 32 << 10 } else { 256 << 10
 /// See [`JOURNAL_FILE_SIZE_MIN`].
 pub const JOURNAL_FILE_SIZE_MAX: u64 = 8 << 20;
 
+/// Pages of a data file that holds nothing: the two headers.
+pub(crate) const DATA_FILE_PAGES_MIN: u64 = 2;
+
 /// Bytes by which the data file grows at the least and at the most in one step.
 pub const DATA_FILE_STEP_MIN: u64 = if IS_SMALL { 32 << 10 } else { 256 << 10 };
 /// See [`DATA_FILE_STEP_MIN`].
 pub const DATA_FILE_STEP_MAX: u64 = 16 << 20;
+
+/// Pages by which a data file of `pages` grows in one step.
+pub(crate) fn data_file_step(pages: u64) -> u64 {
+    let size = PAGE_SIZE as u64;
+    (pages * size / 16).clamp(DATA_FILE_STEP_MIN, DATA_FILE_STEP_MAX) / size
+}
+
+/// Pages of a new data file, its reserve included, once pages below `used` were allocated one after the other.
+pub fn data_file_pages(used: u64) -> u64 {
+    let mut pages = DATA_FILE_PAGES_MIN;
+    while pages < used {
+        pages += data_file_step(pages);
+    }
+    pages
+}

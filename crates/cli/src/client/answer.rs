@@ -3,10 +3,11 @@
 //! A body that ends too early is an error, never a shorter body.
 
 use std::io::{BufRead, BufReader, Error, ErrorKind, Read, Result};
-use std::net::TcpStream;
 
 use anyhow::{Context, bail};
 use json::Value;
+
+use super::stream::Stream;
 
 /// The largest body that is read as a whole, in bytes.
 const WHOLE_SIZE_MAX: u64 = 256 << 20;
@@ -15,11 +16,11 @@ const WHOLE_SIZE_MAX: u64 = 256 << 20;
 const LINE_SIZE_MAX: u64 = 64 << 10;
 
 /// An answer whose head was read. Reading gives its body.
-pub(crate) struct Answer {
+pub(crate) struct Answer<S = Stream> {
     pub(super) status: u16,
     /// The program that answers, `Rookery/0.1.0` for example; empty if it does not say.
     pub(super) server: String,
-    stream: BufReader<TcpStream>,
+    stream: BufReader<S>,
     left: Left,
 }
 
@@ -34,8 +35,8 @@ enum Left {
     Nothing,
 }
 
-impl Answer {
-    pub(super) fn read_head(stream: TcpStream) -> anyhow::Result<Answer> {
+impl<S: Read> Answer<S> {
+    pub(super) fn read_head(stream: S) -> anyhow::Result<Answer<S>> {
         let mut stream = BufReader::with_capacity(64 << 10, stream);
         let line = read_line(&mut stream).context("reading the answer of the server")?;
         let status = line.split(' ').nth(1).and_then(|status| status.parse().ok());
@@ -80,7 +81,7 @@ impl Answer {
     }
 }
 
-impl Read for Answer {
+impl<S: Read> Read for Answer<S> {
     fn read(&mut self, bytes: &mut [u8]) -> Result<usize> {
         if let Left::Chunk(0) = self.left {
             self.begin_chunk()?;
@@ -121,7 +122,7 @@ fn read_line(stream: &mut impl BufRead) -> Result<String> {
 }
 
 /// Status and body of an answer.
-pub(super) fn read_answer(stream: TcpStream) -> anyhow::Result<(u16, Vec<u8>)> {
+pub(super) fn read_answer(stream: impl Read) -> anyhow::Result<(u16, Vec<u8>)> {
     let answer = Answer::read_head(stream)?;
     Ok((answer.status, answer.text()?))
 }
@@ -129,7 +130,7 @@ pub(super) fn read_answer(stream: TcpStream) -> anyhow::Result<(u16, Vec<u8>)> {
 #[cfg(test)]
 mod tests {
     use std::io::Write;
-    use std::net::TcpListener;
+    use std::net::{TcpListener, TcpStream};
 
     use super::*;
 

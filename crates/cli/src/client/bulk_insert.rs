@@ -1,26 +1,26 @@
 //! A bulk insert: one request whose body is an array of commands, sent in chunks.
 
-use std::io::{BufWriter, Write};
-use std::net::TcpStream;
+use std::io::{BufWriter, IntoInnerError, Write};
 
 use anyhow::{Context, bail, ensure};
 
 use super::answer::read_answer;
 use super::message;
+use super::stream::Stream;
 
 /// What one chunk collects.
 const CHUNK_SIZE: usize = 128 << 10;
 
 /// A bulk insert in work.
 pub(crate) struct BulkInsert {
-    out: BufWriter<TcpStream>,
+    out: BufWriter<Stream>,
     chunk: Vec<u8>,
     is_first: bool,
 }
 
 impl BulkInsert {
     /// Sends the head of the request.
-    pub(super) fn begin(stream: TcpStream, path: &str, authority: &str) -> anyhow::Result<BulkInsert> {
+    pub(super) fn begin(stream: Stream, path: &str, authority: &str) -> anyhow::Result<BulkInsert> {
         let mut out = BufWriter::with_capacity(256 << 10, stream);
         write!(
             out,
@@ -46,7 +46,7 @@ impl BulkInsert {
         self.send_chunk()?;
         self.out.write_all(b"0\r\n\r\n").or_else(|error| self.explain(error))?;
         self.out.flush().or_else(|error| self.explain(error))?;
-        let stream = self.out.into_inner().context("sending documents")?;
+        let stream = self.out.into_inner().map_err(IntoInnerError::into_error).context("sending documents")?;
         let (status, answer) = read_answer(stream)?;
         ensure!(matches!(status, 200..=299), "the server refused: {}", message(&answer));
         Ok(())
@@ -64,10 +64,8 @@ impl BulkInsert {
     }
 
     /// A server that refuses answers and closes: what it said is more use than the broken pipe.
-    fn explain(&self, error: std::io::Error) -> anyhow::Result<()> {
-        if let Ok(stream) = self.out.get_ref().try_clone()
-            && let Ok((status, answer)) = read_answer(stream)
-        {
+    fn explain(&mut self, error: std::io::Error) -> anyhow::Result<()> {
+        if let Ok((status, answer)) = read_answer(self.out.get_mut()) {
             bail!("the server refused with status {status}: {}", message(&answer));
         }
         Err(error).context("sending documents")

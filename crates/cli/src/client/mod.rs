@@ -1,47 +1,46 @@
 //! As much of an HTTP client as the tools need: small requests, one long chunked body, and answers that are read as they come.
 
+mod address;
 mod answer;
+mod arguments;
 mod bulk_insert;
+mod stream;
+mod tls;
 
 use std::io::{BufWriter, Write};
-use std::net::TcpStream;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{bail, ensure};
 use json::Value;
 
+pub(crate) use address::Address;
 use answer::Answer;
+pub(crate) use arguments::ServerArguments;
 pub(crate) use bulk_insert::BulkInsert;
+use stream::Stream;
+pub(crate) use tls::Tls;
+
+/// A server refused a request and did not say why.
+#[derive(Debug, thiserror::Error)]
+#[error("the server answered with status {status} to {method} {path}")]
+pub(crate) struct Unexplained {
+    pub status: u16,
+    method: String,
+    path: String,
+}
 
 /// A server by its address.
 pub(crate) struct Client {
-    authority: String,
-}
-
-/// Host and port of a server.
-///
-/// * `url`: `http://host:port`; the scheme may be omitted, as in the settings of the server. The port is 80 if there is
-///   a scheme, as everywhere, and 8080 if there is none.
-pub(crate) fn authority(url: &str) -> anyhow::Result<String> {
-    let (scheme, authority) = url.split_once("://").unwrap_or(("", url));
-    ensure!(
-        scheme.is_empty() || scheme.eq_ignore_ascii_case("http"),
-        "'{url}' begins with {scheme}://, and only http:// is supported; write http://host:port"
-    );
-    let authority = authority.trim_end_matches('/');
-    let is_port = authority.bytes().all(|byte| byte.is_ascii_digit());
-    ensure!(
-        !is_port && !authority.contains(['/', '?', '#', ' ']),
-        "'{url}' is not the address of a server; write http://host:port"
-    );
-    let port = if scheme.is_empty() { 8080 } else { 80 };
-    let has_port = authority.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
-    Ok(if has_port { authority.to_owned() } else { format!("{authority}:{port}") })
+    address: Address,
+    tls: Tls,
 }
 
 impl Client {
-    /// * `url`: as for [`authority`].
-    pub(crate) fn new(url: &str) -> anyhow::Result<Client> {
-        Ok(Client { authority: authority(url)? })
+    /// # Errors
+    ///
+    /// The URL names no server, or a file of certificates cannot be used.
+    pub(crate) fn new(server: &ServerArguments) -> anyhow::Result<Client> {
+        let address = Address::parse(&server.url)?;
+        Ok(Client { tls: Tls::new(&address, server)?, address })
     }
 
     /// Makes the database if it is not there.
@@ -78,7 +77,11 @@ impl Client {
         let answer_value = json::Value::parse(&answer).ok();
         let id = answer_value.as_ref().and_then(|value| value.get("Id")).and_then(json::Value::as_i64);
         let Some(id) = id else { bail!("beginning a bulk insert: status {status}, {}", message(&answer)) };
-        BulkInsert::begin(self.connect()?, &format!("/databases/{database}/bulk_insert?id={id}"), &self.authority)
+        BulkInsert::begin(
+            self.connect()?,
+            &format!("/databases/{database}/bulk_insert?id={id}"),
+            &self.address.authority,
+        )
     }
 
     /// The value that a request for it gives.
@@ -115,24 +118,23 @@ impl Client {
         let status = answer.status;
         let text = answer.text()?;
         match message(&text) {
-            text if text.trim().is_empty() => bail!("the server answered with status {status} to {method} {path}"),
+            text if text.trim().is_empty() => {
+                bail!(Unexplained { status, method: method.to_owned(), path: path.to_owned() })
+            }
             text => bail!(text),
         }
     }
 
-    fn connect(&self) -> anyhow::Result<TcpStream> {
-        let stream = TcpStream::connect(&self.authority)
-            .with_context(|| format!("connecting to the server at http://{}", self.authority))?;
-        stream.set_nodelay(true)?;
-        Ok(stream)
+    fn connect(&self) -> anyhow::Result<Stream> {
+        Stream::connect(&self.address, &self.tls)
     }
 
-    fn send(&self, stream: &mut TcpStream, method: &str, path: &str, body: &[u8]) -> anyhow::Result<()> {
+    fn send(&self, stream: &mut Stream, method: &str, path: &str, body: &[u8]) -> anyhow::Result<()> {
         let mut out = BufWriter::new(stream);
         write!(
             out,
             "{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Length: {}\r\n\r\n",
-            self.authority,
+            self.address.authority,
             body.len()
         )?;
         out.write_all(body)?;
@@ -166,27 +168,4 @@ pub(crate) fn escape(text: &str) -> String {
         }
     }
     escaped
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_address_of_a_server_may_lack_scheme_and_port() {
-        let check = |url: &str, expected: Option<&str>| {
-            assert_eq!(Client::new(url).ok().map(|client| client.authority).as_deref(), expected, "{url}");
-        };
-        check("http://127.0.0.1:8081/", Some("127.0.0.1:8081"));
-        check("127.0.0.1:8081", Some("127.0.0.1:8081"));
-        check("db.example", Some("db.example:8080"));
-        check("HTTP://db.example", Some("db.example:80"));
-        check("http://[::1]", Some("[::1]:80"));
-        check("[::1]:9000", Some("[::1]:9000"));
-        check("https://db.example", None);
-        check("http://", None);
-        check("8080", None);
-        check("http://a;http://b", None);
-        check("http://127.0.0.1:1/path", None);
-    }
 }

@@ -20,11 +20,10 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use anyhow::{Context, anyhow, bail, ensure};
 
-use crate::client::{BulkInsert, Client};
+use crate::client::{BulkInsert, Client, ServerArguments};
 use crate::counted::{counted, is_or_are, was_or_were};
 use crate::output::{complain, output};
 use crate::progress;
-use crate::remote::ServerArguments;
 use interrupt::{INTERRUPTED, Interrupt};
 use name::PlainName;
 use rows::{Format, Rows, Shape};
@@ -181,7 +180,7 @@ impl<'a> Import<'a> {
             id_prefix: arguments.id_prefix.clone(),
         };
         Ok(Import {
-            client: Client::new(&arguments.server.url)?,
+            client: Client::new(&arguments.server)?,
             database: &arguments.database,
             shape,
             insert: None,

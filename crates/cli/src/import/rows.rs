@@ -136,10 +136,11 @@ impl Rows {
                 if self.line.trim_ascii().is_empty() {
                     continue;
                 }
-                let row = match self.minifier.minify(&self.line) {
+                // Without the end of the line, behind which a text that is cut off would seem to end.
+                let row = match self.minifier.minify(self.line.trim_ascii_end()) {
                     Ok(raw) if raw.kind() == Kind::Object => Ok(Row(raw)),
                     Ok(_) => Err(NO_OBJECT.to_owned()),
-                    Err(error) => Err(format!("{}, column {}", error.reason, error.column)),
+                    Err(error) => Err(format!("{} at column {}", error.reason, error.column)),
                 };
                 return Ok(Some(Read { lines, row }));
             };
@@ -159,7 +160,7 @@ impl Rows {
             Ok(_) => Err(NO_OBJECT.to_owned()),
             Err(error) if error.line > 1 => {
                 let line = lines.start() + error.line as u64 - 1;
-                Err(format!("{}, line {line}, column {}", error.reason, error.column))
+                Err(format!("{} at line {line}, column {}", error.reason, error.column))
             }
             Err(error) => Err(error.reason.to_string()),
         };

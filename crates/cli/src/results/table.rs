@@ -10,7 +10,7 @@ pub(crate) struct Table {
     rows: Vec<Vec<String>>,
 }
 
-/// The widest that a column gets in a table that has to fit.
+/// The widest that a column gets.
 const COLUMN_WIDTH_MAX: usize = 40;
 
 /// What stands between columns.
@@ -34,6 +34,8 @@ impl Table {
 
     /// Writes the table; nothing if it has no columns.
     ///
+    /// Cells of more than [`COLUMN_WIDTH_MAX`] columns are cut.
+    ///
     /// * `width`: what it must fit into; columns that do not fit are left away at its right, and named below.
     pub fn write(&self, out: &mut impl Write, width: Option<usize>) -> Result<()> {
         let mut widths: Vec<usize> = self.names.iter().map(|name| measure_text_width(name)).collect();
@@ -42,8 +44,8 @@ impl Table {
                 *width = (*width).max(measure_text_width(cell));
             }
         }
-        let Some(room) = width else { return self.write_columns(out, &widths) };
         widths.iter_mut().for_each(|width| *width = (*width).min(COLUMN_WIDTH_MAX));
+        let Some(room) = width else { return self.write_columns(out, &widths) };
         let mut taken = 0;
         let fitting = widths.iter().take_while(|width| {
             taken += **width + if taken == 0 { 0 } else { GAP.len() };
@@ -101,11 +103,11 @@ mod tests {
     }
 
     #[test]
-    fn columns_are_as_wide_as_their_cells() {
+    fn columns_are_as_wide_as_their_cells_up_to_a_bound() {
         let text = table(None);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], "id       | Name      | Note");
-        assert_eq!(lines[2], format!("users/1  | Zoë       | {}", "x".repeat(50)));
+        assert_eq!(lines[2], format!("users/1  | Zoë       | {}…", "x".repeat(39)));
         assert_eq!(lines[3], "users/22 | 漢字 [31m |");
     }
 

@@ -15,7 +15,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail, ensure};
-use server::Options;
+use server::{Options, Password};
 
 pub use sample::{Form, sample};
 
@@ -69,6 +69,17 @@ pub fn take_flags(arguments: Vec<OsString>) -> Result<(Vec<Given>, Vec<OsString>
 /// The variable that names the file of settings.
 pub(crate) const CONFIG_PATH: &str = "ROOKERY_CONFIG_PATH";
 
+/// Variables that begin like settings and are none: where the settings are, what the commands that speak to a server need, and what a
+/// build was given.
+const NO_SETTINGS: [&str; 6] = [
+    CONFIG_PATH,
+    "ROOKERY_CA",
+    "ROOKERY_CERTIFICATE",
+    "ROOKERY_CERT_PASSWORD",
+    "ROOKERY_COMMIT",
+    "ROOKERY_COMMIT_DATE",
+];
+
 /// The settings of the environment.
 ///
 /// # Errors
@@ -77,7 +88,7 @@ pub(crate) const CONFIG_PATH: &str = "ROOKERY_CONFIG_PATH";
 pub fn from_environment(variables: impl Iterator<Item = (OsString, OsString)>) -> anyhow::Result<Vec<Given>> {
     let mut given = Vec::new();
     for (name, value) in variables {
-        let Some(name) = name.to_str().filter(|name| *name != CONFIG_PATH) else { continue };
+        let Some(name) = name.to_str().filter(|name| !NO_SETTINGS.contains(name)) else { continue };
         let after = |prefix: &str| {
             let (start, rest) = name.split_at_checked(prefix.len())?;
             start.eq_ignore_ascii_case(prefix).then_some(rest)
@@ -185,7 +196,7 @@ pub fn resolve(given: Vec<Given>) -> anyhow::Result<Settings> {
             let taken = settings.take(name, value, source, &mut network);
             taken.err().map(|error| match Name::find(name) {
                 // It may be a password.
-                Some(Name::Protection) => format!("{name} (from {source}): {error:#}"),
+                Some(known) if known.is_secret() => format!("{name} (from {source}): {error:#}"),
                 _ => format!("{name} = '{value}' (from {source}): {error:#}"),
             })
         })
@@ -202,7 +213,7 @@ impl Settings {
     fn take(&mut self, name: &str, value: &str, source: &str, network: &mut Network) -> anyhow::Result<()> {
         match Name::find(name) {
             Some(Name::ServerUrl) => {
-                self.options.addresses = values::addresses(value)?;
+                (self.options.scheme, self.options.addresses) = values::addresses(value)?;
                 self.server_hosts = values::hosts(value)?;
             }
             Some(Name::PublicServerUrl) => self.options.public_url = values::public_url(value)?,
@@ -217,6 +228,13 @@ impl Settings {
                 *network = Network::parse(value).context("expected None, Local, PrivateNetwork or PublicNetwork")?;
             }
             Some(Name::AllowedHosts) => self.options.allowed_hosts = values::hosts(value)?,
+            Some(Name::CertificatePfx) => self.options.certificate.pfx = values::file(value),
+            Some(Name::CertificatePassword) => {
+                self.options.certificate.password = (!value.is_empty()).then(|| Password(value.to_owned()));
+            }
+            Some(Name::CertificatePem) => self.options.certificate.pem = values::file(value),
+            Some(Name::CertificateKey) => self.options.certificate.key = values::file(value),
+            Some(Name::Operators) => self.options.admins = values::thumbprints(value)?,
             Some(Name::McpWrites) => {
                 self.options.mcp_writes_allowed = values::truth(value).context("expected true or false")?
             }
@@ -284,12 +302,14 @@ impl Settings {
     }
 }
 
-const NO_PROTECTION: &str = "this version has no certificates, keys or encryption yet, and does not start without the \
-    protection that was asked for";
+const NO_PROTECTION: &str = "this version does not have it, and does not start without the protection that was asked for. HTTPS is set by \
+    Security.Certificate.Path, Security.Certificate.Password and Security.WellKnownCertificates.Admin";
 
 #[cfg(test)]
 mod tests {
     use std::net::SocketAddr;
+
+    use server::Scheme;
 
     use super::*;
 
@@ -383,19 +403,38 @@ mod tests {
     #[test]
     fn protection_that_is_not_there_stops_the_start() {
         for flag in [
-            "--Security.Certificate.Path=x.pfx",
-            "--Security.Certificate.Password=secret",
-            "--Security.Certificate.PEM.Path=x",
+            "--Security.Certificate.Exec=x",
+            "--Security.Certificate.Pasword=secret",
             "--Security.MasterKey.Path=x",
             "--Security.UnsecuredAccess=Local",
             "--Setup.Mode=Secured",
-            "--ServerUrl=https://localhost:1",
         ] {
             let error = settings(&["rookery", flag]).expect_err(flag).to_string();
             assert!(!error.contains("secret"), "{error}");
         }
         let audit = settings(&["rookery", "--Security.AuditLog.FolderPath=/x"]).unwrap();
         assert_eq!(audit.warnings.len(), 1, "{:?}", audit.warnings);
+    }
+
+    #[test]
+    fn a_certificate_is_a_pfx_file_or_pem_files() {
+        let certificate = |arguments: &[&str]| {
+            let arguments: Vec<_> = std::iter::once("rookery").chain(arguments.iter().copied()).collect();
+            settings(&arguments).unwrap().options
+        };
+        let options = certificate(&[
+            "--ServerUrl=https://127.0.0.1:0",
+            "--Security.Certificate.Path=x.pfx",
+            "--Security.Certificate.Password=secret",
+            "--Security.WellKnownCertificates.Admin=da39a3ee5e6b4b0d3255bfef95601890afd80709; DA:39:A3:EE:5E:6B:4B:0D:32:55:BF:EF:95:60:18:90:AF:D8:07:09;",
+        ]);
+        assert_eq!((options.scheme, options.admins.len()), (Scheme::Https, 2));
+        assert_eq!(options.certificate.pfx, Some(PathBuf::from("x.pfx")));
+        assert_eq!(options.certificate.password, Some(Password("secret".to_owned())));
+        assert!(!format!("{options:?}").contains("secret"), "{options:?}");
+        let options = certificate(&["--Security.Certificate.PemPath=x.crt", "--Security.Certificate.KeyPath=x.key"]);
+        assert_eq!((options.certificate.pem, options.certificate.key), (Some("x.crt".into()), Some("x.key".into())));
+        settings(&["rookery", "--Security.WellKnownCertificates.Admin=da39"]).unwrap_err();
     }
 
     #[test]

@@ -16,6 +16,11 @@ pub(super) enum Name {
     RunInMemory,
     UnsecuredAccess,
     AllowedHosts,
+    CertificatePfx,
+    CertificatePassword,
+    CertificatePem,
+    CertificateKey,
+    Operators,
     McpWrites,
     SetupMode,
     ParentProcess,
@@ -35,6 +40,11 @@ pub(super) enum Name {
 }
 
 impl Name {
+    /// Whether its values may be passwords, which no output repeats.
+    pub(super) fn is_secret(&self) -> bool {
+        matches!(self, Name::CertificatePassword | Name::Protection)
+    }
+
     /// What `name` means; `None` if it means nothing to RavenDB either.
     pub(super) fn find(name: &str) -> Option<Name> {
         let plain = plain(name);
@@ -138,13 +148,18 @@ pub(super) const OWN_FLAGS: [(&str, &str); 5] = [
     ("log-format", "Log.Format"),
 ];
 
-const NAMES: [(&str, Name); 16] = [
+const NAMES: [(&str, Name); 21] = [
     ("ServerUrl", Name::ServerUrl),
     ("PublicServerUrl", Name::PublicServerUrl),
     ("DataDir", Name::DataDir),
     ("RunInMemory", Name::RunInMemory),
     ("Security.UnsecuredAccessAllowed", Name::UnsecuredAccess),
     ("Security.AllowedHosts", Name::AllowedHosts),
+    ("Security.Certificate.Path", Name::CertificatePfx),
+    ("Security.Certificate.Password", Name::CertificatePassword),
+    ("Security.Certificate.PemPath", Name::CertificatePem),
+    ("Security.Certificate.KeyPath", Name::CertificateKey),
+    ("Security.WellKnownCertificates.Admin", Name::Operators),
     ("Mcp.WritesAllowed", Name::McpWrites),
     ("Setup.Mode", Name::SetupMode),
     ("Testing.ParentProcessId", Name::ParentProcess),
@@ -302,10 +317,11 @@ mod tests {
         check("Security.UnsecuredAccessAllowed", "UnsecuredAccess");
         check("Security.DisableHsts", "NoMeaning");
         check("Security.AuditLog.FolderPath", "NotDone");
-        for name in ["Certificate.Password", "Certificate.PEM.Path", "UnsecuredAccess", "AuditLog.Folder", "X"] {
+        for name in ["Certificate.Exec", "Certificate.Paht", "UnsecuredAccess", "AuditLog.Folder", "X"] {
             check(&format!("Security.{name}"), "Protection");
         }
-        check("SECURITY.CERTIFICATE.PATH", "Protection");
+        check("SECURITY.CERTIFICATE.PATH", "CertificatePfx");
+        check("SECURITY_CERTIFICATE_PASSWORD", "CertificatePassword");
     }
 
     #[test]

@@ -14,14 +14,14 @@ pub(super) fn settings(given: &[Given]) -> Vec<Setting> {
     for Given { name, value, source } in given {
         let known = canonical(name);
         // What changes nothing here may be somebody's licence or password.
-        let is_shown = known.is_some() && !matches!(Name::find(name), Some(Name::Protection));
+        let is_shown = known.is_some() && !Name::find(name).is_some_and(|name| name.is_secret());
         let given = GivenSetting { value: is_shown.then(|| value.clone()), source: source.clone() };
         let name = known.unwrap_or(name);
         match settings.iter_mut().find(|setting| plain(&setting.name) == plain(name)) {
             Some(setting) => setting.given = Some(given),
             None => settings.push(Setting {
                 name: name.to_owned(),
-                description: "Changes nothing here.".to_owned(),
+                description: "Has no effect in Rookery.".to_owned(),
                 default: String::new(),
                 given: Some(given),
             }),
@@ -42,8 +42,26 @@ fn of_row(line: &str) -> Option<Setting> {
     } else {
         (cells[2], meaning.to_owned())
     };
-    let text = |cell: &str| cell.replace('`', "");
-    Some(Setting { name: name.to_owned(), description: text(&description), default: text(default), given: None })
+    let (description, default) = (plain_text(&description), plain_text(default));
+    Some(Setting { name: name.to_owned(), description, default, given: None })
+}
+
+/// Markdown without its signs: code without backticks, links by their text alone.
+fn plain_text(markdown: &str) -> String {
+    let mut text = String::with_capacity(markdown.len());
+    let mut rest = markdown;
+    while let Some((before, behind)) = rest.split_once('[') {
+        text.push_str(before);
+        let link = behind.split_once(']').and_then(|(label, target)| {
+            let (_, after) = target.strip_prefix('(')?.split_once(')')?;
+            Some((label, after))
+        });
+        let (label, after) = link.unwrap_or(("[", behind));
+        text.push_str(label);
+        rest = after;
+    }
+    text.push_str(rest);
+    text.replace('`', "")
 }
 
 #[cfg(test)]
@@ -73,12 +91,21 @@ mod tests {
     }
 
     #[test]
+    fn descriptions_have_no_signs_of_markdown() {
+        assert_eq!(plain_text("`a` to [b](c.md#d), [e] ([`f`](g))"), "a to b, [e] (f)");
+        for setting in settings(&[]) {
+            assert!(!setting.description.contains("](") && !setting.description.contains('`'), "{setting:?}");
+        }
+    }
+
+    #[test]
     fn the_last_value_counts_and_what_may_be_a_secret_is_not_told() {
         let settings = settings(&[
             given("server.url", "http://127.0.0.1:1"),
             given("ServerUrl", "http://127.0.0.1:2"),
             given("Http.MaxRequestLineSizeInKb", "16"),
             given("License", "{secret}"),
+            given("security_certificate_password", "{secret}"),
         ]);
         let value = |name: &str| settings.iter().find(|setting| setting.name == name)?.given.clone();
         let flag =
@@ -86,5 +113,7 @@ mod tests {
         assert_eq!(value("ServerUrl"), flag(Some("http://127.0.0.1:2")));
         assert_eq!(value("Limits.RequestLineInKb"), flag(Some("16")));
         assert_eq!(value("License"), flag(None));
+        assert_eq!(value("Security.Certificate.Password"), flag(None));
+        assert!(!format!("{settings:?}").contains("secret}"));
     }
 }

@@ -59,6 +59,10 @@ fn example(Setting { name, default, .. }: &Setting) -> String {
     let example = match name.as_str() {
         "PublicServerUrl" => "https://db.example.com",
         "Security.AllowedHosts" => "db.example.com",
+        "Security.Certificate.Path" => "certificates/server.pfx",
+        "Security.Certificate.PemPath" => "certificates/server.crt",
+        "Security.Certificate.KeyPath" => "certificates/server.key",
+        "Security.WellKnownCertificates.Admin" => "DA39A3EE5E6B4B0D3255BFEF95601890AFD80709",
         "Testing.ParentProcessId" => "1234",
         "Logs.Mode" => "Operations",
         name if Limits::SETTINGS.iter().any(|limit| limit.name == name) => {

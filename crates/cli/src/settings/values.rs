@@ -1,8 +1,10 @@
 //! The values of settings: URLs, networks, truth, log levels.
 
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::path::PathBuf;
 
 use anyhow::{Context, bail, ensure};
+use server::{Scheme, TrustedThumbprint};
 
 /// What is left of a URL that may name scheme, host and port only.
 struct Url<'a> {
@@ -40,25 +42,43 @@ impl Url<'_> {
     }
 }
 
-/// The addresses of one or more URLs, separated by `;`.
-pub(super) fn addresses(urls: &str) -> anyhow::Result<Vec<SocketAddr>> {
-    let mut addresses = Vec::new();
+/// The scheme and the addresses of one or more URLs, separated by `;`.
+pub(super) fn addresses(urls: &str) -> anyhow::Result<(Scheme, Vec<SocketAddr>)> {
+    let (mut schemes, mut addresses) = (Vec::new(), Vec::new());
     for url in urls.split(';').map(str::trim).filter(|url| !url.is_empty()) {
         let Url { scheme, host, port } = Url::parse(url)?;
-        match scheme.to_ascii_lowercase().as_str() {
-            "http" => {}
-            "https" => bail!("https needs a certificate, which this version cannot use yet"),
-            _ => bail!("the scheme is http"),
-        }
-        let authority = format!("{host}:{}", port.unwrap_or(8080));
+        let (scheme, default_port) = match scheme.to_ascii_lowercase().as_str() {
+            "http" => (Scheme::Http, 8080),
+            "https" => (Scheme::Https, 443),
+            _ => bail!("the scheme is http or https"),
+        };
+        schemes.push(scheme);
+        let authority = format!("{host}:{}", port.unwrap_or(default_port));
         let mut found: Vec<SocketAddr> = authority.to_socket_addrs()?.collect();
         // `localhost` is both 127.0.0.1 and ::1; the first family is enough, and every machine has it.
         found.sort_by_key(SocketAddr::is_ipv6);
         found.dedup_by_key(|address| address.port());
         addresses.extend(found);
     }
-    ensure!(!addresses.is_empty(), "no address");
-    Ok(addresses)
+    let scheme = *schemes.first().context("no address")?;
+    ensure!(schemes.iter().all(|other| *other == scheme), "all addresses begin with http://, or all with https://");
+    Ok((scheme, addresses))
+}
+
+/// A file; `None` if nothing is given.
+pub(super) fn file(value: &str) -> Option<PathBuf> {
+    (!value.trim().is_empty()).then(|| PathBuf::from(value))
+}
+
+/// Thumbprints of certificates, separated by `;`.
+pub(super) fn thumbprints(value: &str) -> anyhow::Result<Vec<TrustedThumbprint>> {
+    let thumbprints = value.split(';').map(str::trim).filter(|thumbprint| !thumbprint.is_empty());
+    let parse = |text| {
+        TrustedThumbprint::parse(text).with_context(|| {
+            format!("'{text}' is no thumbprint: 40 or 64 hexadecimal digits, SHA-1 or SHA-256 of a certificate")
+        })
+    };
+    thumbprints.map(parse).collect()
 }
 
 /// The hosts of URLs, or of names alone, separated by `;`, without ports.
@@ -149,7 +169,9 @@ mod tests {
                 addresses(url).map(|addresses| format!("{addresses:?}")).unwrap_or_else(|error| error.to_string());
             assert!(outcome.contains(expected), "{url}: {outcome}");
         };
-        check("http://127.0.0.1:1", "[127.0.0.1:1]");
+        check("http://127.0.0.1:1", "(Http, [127.0.0.1:1])");
+        check("https://127.0.0.1:1;HTTPS://[::1]", "(Https, [127.0.0.1:1, [::1]:443])");
+        check("https://127.0.0.1;http://[::1]", "all with https://");
         check("127.0.0.1:1/", "[127.0.0.1:1]");
         check("HTTP://127.0.0.1; http://[::1]:2", "[127.0.0.1:8080, [::1]:2]");
         check("http://[::1]", "[[::1]:8080]");
@@ -159,8 +181,7 @@ mod tests {
         check("http://:80", "no host");
         check("8080", "to listen on that port, write http://127.0.0.1:8080");
         check("http://::1", "in brackets");
-        check("tcp://127.0.0.1:0", "the scheme is http");
-        check("https://127.0.0.1:0", "certificate");
+        check("tcp://127.0.0.1:0", "the scheme is http or https");
         check(" ; ", "no address");
     }
 

@@ -3,12 +3,14 @@
 use super::text::{is_in_quotes, word_start};
 
 /// The commands: name, parameter, meaning.
-pub(super) const COMMANDS: [(&str, &str, &str); 9] = [
+pub(super) const COMMANDS: [(&str, &str, &str); 11] = [
     ("\\l", "", "list the databases"),
     ("\\c", "NAME", "choose a database"),
     ("\\d", "", "list the collections of the database"),
     ("\\d", "COLLECTION", "list the fields of a collection, from a sample of its documents"),
     ("\\di", "", "list the indexes of the database"),
+    ("\\running", "", "list the queries of the database that run"),
+    ("\\kill", "N", "end the running query with this number"),
     ("\\f", "FORM", "print results as table, json, jsonl or csv"),
     ("\\limit", "N", "print N rows at most"),
     ("\\?", "", "list these commands"),
@@ -20,6 +22,8 @@ pub(super) trait Names {
     fn databases(&self) -> Vec<String>;
     fn collections(&self) -> Vec<String>;
     fn indexes(&self) -> Vec<String>;
+    /// Numbers of queries that run.
+    fn running(&self) -> Vec<String>;
     fn fields(&self, collection: &str) -> Vec<String>;
 }
 
@@ -98,6 +102,7 @@ fn candidates(before: &str, names: &dyn Names) -> Vec<String> {
         return match words[..] {
             ["\\c"] => names.databases(),
             ["\\d"] => names.collections(),
+            ["\\kill"] => names.running(),
             ["\\f"] => owned(&["table", "json", "jsonl", "csv"]),
             _ => Vec::new(),
         };
@@ -144,6 +149,9 @@ mod tests {
         fn indexes(&self) -> Vec<String> {
             vec!["Orders/Totals".to_owned()]
         }
+        fn running(&self) -> Vec<String> {
+            vec!["17".to_owned()]
+        }
         fn fields(&self, collection: &str) -> Vec<String> {
             assert_eq!(collection, "Orders");
             vec!["Freight".to_owned(), "ShipTo.City".to_owned()]
@@ -164,6 +172,7 @@ mod tests {
     fn each_place_has_its_candidates() {
         check("fr", 0, &["from", "from index"]);
         check("\\d", 0, &["\\di"]);
+        check("\\kill ", 6, &["17"]);
         check("\\c ", 3, &["Shop", "Cities"]);
         check("\\c ci", 3, &["Cities"]);
         check("\\d Or", 3, &["Orders", "Order Lines"]);

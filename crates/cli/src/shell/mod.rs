@@ -12,9 +12,8 @@ mod text;
 use std::io::{BufRead, IsTerminal};
 use std::process::ExitCode;
 
-use crate::client::Client;
+use crate::client::{Client, ServerArguments};
 use crate::output::{chain, complain};
-use crate::remote::ServerArguments;
 use crate::results::Form;
 use session::{Next, Session};
 
@@ -37,7 +36,7 @@ pub(crate) struct Arguments {
 
 /// Runs until its input ends, or `\q`.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
-    let client = Client::new(&arguments.server.url)?;
+    let client = Client::new(&arguments.server)?;
     let mut session = Session::new(client, arguments.format, arguments.limit);
     session.begin(arguments.database.as_deref())?;
     if std::io::stdin().is_terminal() {
@@ -45,10 +44,12 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     }
     let mut has_failed = false;
     let mut entry = String::new();
-    for line in std::io::stdin().lock().lines() {
+    let mut lines = std::io::stdin().lock().lines().peekable();
+    while let Some(line) = lines.next() {
         entry.push_str(&line?);
         entry.push('\n');
-        if text::is_open(&entry) {
+        let next = lines.peek().and_then(|line| line.as_deref().ok());
+        if text::is_open(&entry) || next.is_some_and(|next| text::goes_on(&entry, next)) {
             continue;
         }
         match session.execute(&std::mem::take(&mut entry)) {

@@ -69,6 +69,11 @@ impl Session {
             ("\\d", "") => self.list_collections()?,
             ("\\d", collection) => self.list_fields(collection)?,
             ("\\di", "") => self.list_indexes()?,
+            ("\\running", "") => self.list_running()?,
+            ("\\kill", number) => {
+                let number = number.parse().ok().context("\\kill needs the number of a query; \\running lists them")?;
+                self.remote()?.end_query(number)?;
+            }
             ("\\f", form) => match Form::from_str(form, true) {
                 Ok(form) => self.form = form,
                 Err(_) => bail!("\\f needs one of table, json, jsonl, csv"),
@@ -145,6 +150,15 @@ impl Session {
         print(&table)
     }
 
+    fn list_running(&self) -> anyhow::Result<()> {
+        let mut table = Table::new(["number", "index", "seconds", "query"].map(str::to_owned).to_vec());
+        for query in self.remote()?.running_queries()? {
+            let seconds = format!("{:.1}", query.duration.as_secs_f64());
+            table.add(vec![query.number.to_string(), query.index, seconds, query.text]);
+        }
+        print(&table)
+    }
+
     fn query(&self, rql: &str) -> anyhow::Result<()> {
         let asked = Asked { rql: rql.to_owned(), count_max: Some(self.count_max), ..Asked::default() };
         let found = self.remote()?.query(&asked)?;
@@ -193,6 +207,11 @@ impl Names for Session {
     fn indexes(&self) -> Vec<String> {
         let indexes = self.remote().and_then(|remote| remote.indexes()).unwrap_or_default();
         indexes.iter().filter_map(|index| index.get("Name")?.as_str()).map(str::to_owned).collect()
+    }
+
+    fn running(&self) -> Vec<String> {
+        let queries = self.remote().and_then(|remote| remote.running_queries()).unwrap_or_default();
+        queries.iter().map(|query| query.number.to_string()).collect()
     }
 
     fn fields(&self, collection: &str) -> Vec<String> {

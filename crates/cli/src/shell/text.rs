@@ -21,6 +21,31 @@ pub(super) fn is_open(entry: &str) -> bool {
     depth > 0 || quote.is_some()
 }
 
+/// Words that a line of a query over several lines begins with, but for the first.
+const CONTINUATIONS: [&str; 13] = [
+    "where",
+    "and",
+    "or",
+    "group",
+    "order",
+    "load",
+    "filter",
+    "select",
+    "update",
+    "include",
+    "limit",
+    "offset",
+    "filter_limit",
+];
+
+/// Whether a query goes on in the `next` line, since that begins with a clause. A semicolon ends a query before.
+pub(super) fn goes_on(entry: &str, next: &str) -> bool {
+    let is_query = |text: &str| !text.is_empty() && !text.starts_with('\\') && !text.ends_with(';');
+    let word =
+        next.trim_start().split(|letter: char| !letter.is_alphanumeric() && letter != '_').next().unwrap_or_default();
+    is_query(entry.trim()) && CONTINUATIONS.iter().any(|known| known.eq_ignore_ascii_case(word))
+}
+
 /// The place where the last word of a text begins. Words have letters, digits and what names of fields have.
 pub(super) fn word_start(text: &str) -> usize {
     let is_word = |letter: char| letter.is_alphanumeric() || "_.@-[]\\?".contains(letter);
@@ -59,6 +84,18 @@ mod tests {
         check("\\d it's", false);
         check(") (", false);
         check("", false);
+    }
+
+    #[test]
+    fn a_line_that_begins_with_a_clause_goes_on_with_the_query() {
+        assert!(goes_on("from Orders\n", "  where Freight > 800"));
+        assert!(goes_on("from Orders where A = 1\n", "AND B = 2"));
+        assert!(goes_on("from Orders\n", "select{ a: 1 }"));
+        assert!(!goes_on("from Orders;\n", "where A = 1"));
+        assert!(!goes_on("from Orders\n", "from Companies"));
+        assert!(!goes_on("\\d\n", "where"));
+        assert!(!goes_on("\n", "where"));
+        assert!(!goes_on("from Orders\n", "whereabouts"));
     }
 
     #[test]

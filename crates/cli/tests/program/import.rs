@@ -168,7 +168,7 @@ fn the_server_is_found_without_a_scheme_and_another_scheme_is_refused() {
     assert!(!is_content && out.starts_with("2 documents from "), "{out}{err}");
     assert!(err.contains("line 3: ") && err.ends_with("1 line was skipped\n"), "{err}");
     for (url, expected) in [
-        ("https://127.0.0.1:1", "only http:// is supported"),
+        ("ftp://127.0.0.1:1", "write http://host:port or https://host:port"),
         ("http://127.0.0.1:1/x", "is not the address of a server"),
         ("8080", "is not the address of a server"),
     ] {

@@ -37,6 +37,7 @@ fn every_command_has_completion_and_a_manual_page() {
         "shell",
         "status",
         "mcp",
+        "cert",
         "check",
         "compact",
         "dump",

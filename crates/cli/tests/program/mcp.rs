@@ -189,7 +189,7 @@ async fn a_setting_allows_to_write() {
     assert!(program.get("/databases/db/docs?id=people/2").contains("Bert"));
     drop(program);
     let found = call(&client, "get_document", serde_json::json!({"database": "db", "id": "people/2"})).await;
-    assert!(found.is_error == Some(true) && text(&found).contains("is it running, with `rookery serve`?"), "{found:?}");
+    assert!(found.is_error == Some(true) && text(&found).contains("start it with `rookery serve`"), "{found:?}");
 }
 
 #[test]
@@ -221,6 +221,10 @@ fn without_a_server_it_says_so() {
     };
     // A port on which nobody listens: the system gives it to a listener, which is gone.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    check(&format!("http://127.0.0.1:{port}"), "is it running, with `rookery serve`?");
-    check("https://localhost:8080", "only http:// is supported");
+    let url = format!("http://127.0.0.1:{port}");
+    check(&url, "start it with `rookery serve`");
+    let output = rookery(&["mcp"]).env("ROOKERY_URL", &url).stdin(Stdio::null()).output().unwrap();
+    assert!(String::from_utf8_lossy(&output.stderr).contains(&format!("asking the server at {url}: ")), "{output:?}");
+    check(&format!("https://127.0.0.1:{port}"), "start it with `rookery serve`");
+    check("ftp://localhost:8080", "write http://host:port or https://host:port");
 }

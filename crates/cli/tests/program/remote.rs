@@ -157,6 +157,48 @@ fn the_shell_runs_queries_over_lines_and_goes_on_behind_mistakes() {
 }
 
 #[test]
+fn the_shell_lists_running_queries_and_ends_one() {
+    let program = Program::start(&[
+        "serve",
+        "--url",
+        "http://127.0.0.1:0",
+        "--in-memory",
+        "--Patching.MaxStepsForScript=2000000000",
+    ]);
+    program.request("PUT", "/admin/databases?name=Shop", "{\"DatabaseName\":\"Shop\"}");
+    // Some milliseconds for each of 5,000 documents: most of a minute, unless somebody ends it.
+    let put = |number| {
+        format!(
+            "{{\"Id\":\"users/{number}\",\"Type\":\"PUT\",\"Document\":{{\"@metadata\":{{\"@collection\":\"Users\"}}}}}}"
+        )
+    };
+    let puts: Vec<String> = (0..5000).map(put).collect();
+    let answer = program.request("POST", "/databases/Shop/bulk_insert?id=1", &format!("[{}]", puts.join(",")));
+    assert!(answer.starts_with("HTTP/1.1 201"), "{answer}");
+    std::thread::scope(|scope| {
+        let asking = scope.spawn(|| {
+            let query = "declare function f() { for (let i = 0; i < 200000; i++) { } return 1; } from Users as u select { a: f() }";
+            program.request("POST", "/databases/Shop/queries", &format!("{{\"Query\":\"{query}\"}}"))
+        });
+        let number = loop {
+            let (is_content, out, err) = shell(&program, "\\running\n");
+            assert!(is_content, "{err}");
+            match out.lines().find(|line| line.contains("collection/Users")) {
+                Some(row) => break row.split_whitespace().next().unwrap().to_owned(),
+                None => std::thread::yield_now(),
+            }
+        };
+        let (is_content, _, err) = shell(&program, "\\kill 999\n\\kill x\n");
+        assert!(!is_content && err.contains("no query with the number 999 runs"), "{err}");
+        assert!(err.contains("\\kill needs the number of a query"), "{err}");
+        let (is_content, _, err) = shell(&program, &format!("\\kill {number}\n"));
+        assert!(is_content, "{err}");
+        let answer = asking.join().unwrap();
+        assert!(answer.contains("The query was ended by an operator"), "{answer}");
+    });
+}
+
+#[test]
 fn the_shell_on_a_terminal_completes_and_keeps_a_history() {
     let program = shop();
     let folder = tempfile::tempdir().unwrap();

@@ -94,9 +94,13 @@ fn what_is_wrong_is_said_and_nothing_is_started() {
     check(&["serve", "--nonsense"], "--nonsense");
     check(&["--RunInMemory=perhaps"], "RunInMemory = 'perhaps' (from the flag): expected true or false");
     check(&["--RunInMemory", "--ServerUrl=http://0.0.0.0:0"], "UnsecuredAccessAllowed");
-    for name in ["Certificate.Path", "Certificate.Password", "Certificate.PEM.Path", "UnsecuredAcess"] {
-        check(&["--RunInMemory", &format!("--Security.{name}=x")], "certificates");
+    for name in ["Certificate.Exec", "Certificate.Pasword", "MasterKey.Path", "UnsecuredAcess"] {
+        check(&["--RunInMemory", &format!("--Security.{name}=x")], "the protection that was asked for");
     }
+    check(&["--RunInMemory", "--Security.Certificate.Path=x"], "ServerUrl begins with http://, which does not use it");
+    check(&["--RunInMemory", "--ServerUrl=https://127.0.0.1:0"], "which needs a certificate");
+    let no_file = ["--RunInMemory", "--ServerUrl=https://127.0.0.1:0", "--Security.Certificate.Path=none.pfx"];
+    check(&no_file, "the server's certificate cannot be used: cannot read none.pfx: No such file");
     check(&["serve", "--data", ""], "DataDir = '' (from the flag): expected a folder");
     let wrong_url = "PublicServerUrl = 'nonsense' (from the flag): expected a URL";
     let both = ["--PublicServerUrl=nonsense", "--Limits.BlockingThreads=0"];

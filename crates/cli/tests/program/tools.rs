@@ -131,6 +131,10 @@ fn inspect_describes_headers_and_pages_in_words_and_names_the_right_folder() {
     assert!(!out.contains(['{', '(']), "Rust's debug output: {out}");
     let (is_content, out, err) = outcome(rookery(&["inspect", text(&shop), "--page", "3"]));
     assert!(is_content && out.starts_with("page 3: ") && !out.contains("Some("), "{out}{err}");
+    for number in ["0", "1"] {
+        let (is_content, out, err) = outcome(rookery(&["inspect", text(&shop), "--page", number]));
+        assert!(is_content && out.starts_with(&format!("page {number}: copy {number} of the header")), "{out}{err}");
+    }
     for tool in ["inspect", "dump"] {
         let (is_content, _, err) = outcome(rookery(&[tool, text(&data)]));
         let expected = format!(

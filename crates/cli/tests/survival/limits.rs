@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use crate::client::Client;
+use crate::client::{Answer, Client};
 use crate::process::Server;
 use testing::effort;
 
@@ -36,14 +36,21 @@ pub fn create(client: &mut Client, name: &str) {
 /// Puts documents `{"N": number, rest}` of the collection `Cs` by one bulk insert.
 ///
 /// * `rest`: further properties of the document of a number, each after a comma.
+#[track_caller]
 pub fn fill(client: &mut Client, database: &str, numbers: Range<usize>, rest: impl Fn(usize) -> String) {
+    let answer = try_fill(client, database, numbers, rest);
+    assert_eq!(answer.status, 201, "{}", answer.text());
+}
+
+/// As [`fill`], for a bulk insert that may be refused.
+pub fn try_fill(client: &mut Client, database: &str, numbers: Range<usize>, rest: impl Fn(usize) -> String) -> Answer {
     let mut body = String::from("[");
     for number in numbers.clone() {
         let comma = if number == numbers.start { "" } else { "," };
         let document = format!(r#"{{"N":{number}{},"@metadata":{{"@collection":"Cs"}}}}"#, rest(number));
         write!(body, r#"{comma}{{"Id":"cs/{number}","Type":"PUT","Document":{document}}}"#).unwrap();
     }
-    call(client, "POST", &format!("/databases/{database}/bulk_insert"), &(body + "]"));
+    client.call("POST", &format!("/databases/{database}/bulk_insert"), &(body + "]")).unwrap()
 }
 
 pub fn put_index(client: &mut Client, database: &str, name: &str, map: &str) {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use testing::effort::{self, is_slow};
 
 use crate::client::Client;
-use crate::limits::{call, create, fill, put_index, start, stop_in_time};
+use crate::limits::{call, create, fill, put_index, start, stop_in_time, try_fill};
 use crate::neighbour::{Over, beside_a_neighbour};
 use crate::process::{LONG, Server, command, log_of};
 use crate::run::{folder, report};
@@ -144,11 +144,24 @@ fn slow_streams_keep_a_bounded_memory_beside_rewrites() {
     let server = Server::try_start(&mut command, &log_of(&data)).unwrap_or_else(|log| panic!("{log}"));
     let mut client = server.client();
     create(&mut client, "Many");
-    let write = |client: &mut Client, round: usize| {
+    // Writes are refused where they reach twice the limit before the oldest reader is cut off: they are sent again, as by a client.
+    let mut refusals = 0;
+    let mut write = |client: &mut Client, round: usize| {
         for part in 0..count / 10_000 {
-            fill(client, "Many", part * 10_000..(part + 1) * 10_000, |number| {
-                format!(r#","round":{round},"text":"{}""#, format!("{number} ").repeat(30))
-            });
+            let begin = Instant::now();
+            loop {
+                let answer = try_fill(client, "Many", part * 10_000..(part + 1) * 10_000, |number| {
+                    format!(r#","round":{round},"text":"{}""#, format!("{number} ").repeat(30))
+                });
+                if answer.status == 201 {
+                    break;
+                }
+                let is_refusal =
+                    answer.status == 503 && answer.text().contains("bytes of page versions are kept for it");
+                assert!(is_refusal && begin.elapsed() < LONG, "{} {}", answer.status, answer.text());
+                refusals += 1;
+                std::thread::sleep(Duration::from_millis(10));
+            }
         }
     };
     write(&mut client, 0);
@@ -178,7 +191,7 @@ fn slow_streams_keep_a_bounded_memory_beside_rewrites() {
     // Idle memory goes back to the system within half a minute, which is too long for the small size.
     let later = await_return(&server, before, if is_slow() { STAYS_MAX } else { 2 * RESIDENT_MAX });
     report(&format!(
-        "slow streams: {} rewrites, {} MiB before, {} MiB at most, {} MiB later; neighbour {slowest}",
+        "slow streams: {} rewrites, {refusals} refused, {} MiB before, {} MiB at most, {} MiB later; neighbour {slowest}",
         rounds * count,
         before >> 20,
         most >> 20,

@@ -296,9 +296,9 @@ fn mergers(indexes: &[IndexFacts]) -> Vec<Advice> {
         }
         let message = format!("{} automatic indexes read {}.", replaced.len(), first.collections);
         let effect = format!(
-            "One index answers for all of them and replaces them once it is complete; writes to {} update {} indexes less. They take {size} bytes now.",
+            "One index answers for all of them and replaces them once it is complete; writes to {} update one index in place of {}. They take {size} bytes now.",
             first.collections,
-            replaced.len() - 1
+            replaced.len()
         );
         let fields = merged.fields().iter().map(|field| field.name.path.clone()).collect();
         let (name, query) = (merged.name(), creating_query(&merged));

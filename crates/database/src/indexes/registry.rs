@@ -235,8 +235,8 @@ impl Indexes {
         let is_chosen = |index: &Arc<Index>| chosen.as_ref().is_some_and(|chosen| Arc::ptr_eq(index, chosen));
         for index in open.iter().filter(|index| !is_chosen(index) && !is_being_replaced(index, &open)) {
             let reason = match index.definition().as_automatic() {
-                None => "Only a query that names it is answered by it".to_owned(),
-                Some(other) if !other.has_source_of(needed) => "Its documents are others".to_owned(),
+                None => "It is a static index, which only `from index` uses".to_owned(),
+                Some(other) if !other.has_source_of(needed) => "It indexes another collection".to_owned(),
                 Some(other) => match needed.fields().iter().find_map(|field| other.missing(field)) {
                     Some(missing) => format!("The following field is missing: {missing}"),
                     None if index.failure().is_some() => "It failed".to_owned(),

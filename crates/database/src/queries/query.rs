@@ -53,7 +53,7 @@ impl Query {
         match self.is_update() {
             false => Ok(self),
             true => Err(QueryError::Text {
-                message: "UPDATE is a clause of patches: PATCH queries".to_owned(),
+                message: "`update` changes documents, which a query does not: send it as an update by query, PATCH /databases/{name}/queries".to_owned(),
                 query: self.text,
                 is_grammar: false,
             }),

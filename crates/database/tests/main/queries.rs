@@ -75,7 +75,7 @@ fn rows_come_from_collections_and_from_indexes() {
     check(&database, "from Ts where N >= 0 order by N select distinct Odd", 5, r#"{"Odd":false {"Odd":true"#);
     check(&database, "from Ts as t where t.N > 3 select { Double: t.N * 2 }", 1, r#"{"Double":8"#);
     let refused = ask(&database, "from Ts update { this.N = 1 }").unwrap_err();
-    assert!(refused.to_string().contains("UPDATE is a clause of patches"), "{refused}");
+    assert!(refused.to_string().contains("`update` changes documents"), "{refused}");
     let unknown = ask(&database, "from index 'Nope' where N = 1").unwrap_err();
     assert!(matches!(unknown, Error::NoSuchIndex { name } if name == "Nope"));
 }
@@ -151,7 +151,7 @@ fn a_query_patches_and_deletes_what_it_finds() {
     let deleted = change(&database, ByQuery::Delete, "from Ts").unwrap();
     assert_eq!((deleted.total, database.read().statistics().unwrap().documents().count), (3, 0), "{deleted:?}");
     let refused = change(&database, ByQuery::Delete, "from Ts update { this.N = 1 }").unwrap_err();
-    assert!(refused.to_string().contains("UPDATE is a clause of patches"), "{refused}");
+    assert!(refused.to_string().contains("`update` changes documents"), "{refused}");
     let refused = change(&database, ByQuery::Patch, "from Ts").unwrap_err();
     assert!(refused.to_string().contains("must end with UPDATE"), "{refused}");
 }

@@ -209,8 +209,9 @@ impl Batch {
                 }
             }
             let commands = commands.filter(|commands| commands.kind() == Kind::Array);
-            let commands =
-                commands.ok_or_else(|| Error::BadBatch { rule: "a batch has an array 'Commands'".to_owned() })?;
+            let commands = commands.ok_or_else(|| Error::BadBatch {
+                rule: "the body of a batch must have an array 'Commands'".to_owned(),
+            })?;
             commands.elements().try_for_each(|command| batch.push_command(command).map(drop))
         })?;
         Ok(batch)

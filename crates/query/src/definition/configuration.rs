@@ -263,7 +263,7 @@ const OF_SERVER: [&str; 16] = [
 ];
 
 /// Sections, and settings without one, that only servers have.
-const SECTIONS_OF_SERVER: [&str; 17] = [
+const SECTIONS_OF_SERVER: [&str; 21] = [
     "ServerUrl",
     "PublicServerUrl",
     "ExternalIp",
@@ -271,9 +271,13 @@ const SECTIONS_OF_SERVER: [&str; 17] = [
     "Embedded",
     "Features",
     "Http",
+    "Limits",
+    "Log",
     "Logs",
+    "Mcp",
     "Memory",
     "Monitoring",
+    "Security",
     "Server",
     "Setup",
     "Studio",

@@ -123,7 +123,10 @@ impl MapIndex {
             return Err(invalid("Index must have at least one map"));
         };
         let texts: Option<Vec<&str>> = texts.iter().map(Value::as_str).collect();
-        let texts = texts.filter(|texts| !texts.is_empty()).ok_or_else(|| invalid("'Maps' must be texts"))?;
+        let texts = texts.ok_or_else(|| invalid("'Maps' must be an array of texts"))?;
+        if texts.is_empty() {
+            return Err(invalid("Index must have at least one map"));
+        }
         let is_script = texts.iter().any(|text| !is_csharp(text));
         let sources = sources(given.get("AdditionalSources"), is_script)?;
         let maps = texts.iter().map(|text| compile(&name, text, &sources)).collect::<Result<Vec<Map>, _>>()?;
@@ -492,7 +495,14 @@ fn analyses(index: &str, fields: Option<&Value>) -> Result<BTreeMap<String, Opti
             Some("Exact") => Some(Analysis::Exact),
             Some("No") => None,
             Some("Search") => Some(Analysis::Words(Analyzer::Standard)),
-            Some(other) => return not_supported(format!("the option 'Indexing' of a field being '{other}'")),
+            Some("Highlighting") => {
+                return not_supported("the option 'Indexing' of a field being 'Highlighting'".to_owned());
+            }
+            Some(other) => {
+                let values = "Default, Exact, Search or No";
+                let message = format!("'Indexing' of the field '{name}' must be {values}, but is '{other}'");
+                return Err(DefinitionError::Invalid(message));
+            }
         };
         let analysis = match text("Analyzer").map(str::trim).filter(|given| !given.is_empty()) {
             None => by_indexing,
@@ -568,7 +578,11 @@ mod tests {
             assert!(error.contains(expected), "{text}: {error}");
         };
         check(r#"{"Maps":[]}"#, "Invalid(\"Index name cannot be empty\")");
-        check(r#"{"Name":"X","Maps":[]}"#, "Invalid");
+        check(r#"{"Name":"X","Maps":[]}"#, "at least one map");
+        check(r#"{"Name":"X","Maps":[5]}"#, "an array of texts");
+        let indexing = |value: &str| format!(r#"{{"Name":"X",{MAP},"Fields":{{"A":{{"Indexing":"{value}"}}}}}}"#);
+        check(&indexing("Foo"), "must be Default, Exact, Search or No, but is 'Foo'");
+        check(&indexing("Highlighting"), "NotSupported");
         check(&format!(r#"{{"Name":"X",{MAP},"Fields":{{"A":{{"Storage":"Perhaps"}}}}}}"#), "Invalid(\"'Storage'");
         check(&format!(r#"{{"Name":"Auto/X",{MAP}}}"#), "Invalid");
         check(r#"{"Name":"X","Maps":["from u in docs.Users select new { A = u.Foo( }"]}"#, "Compile");

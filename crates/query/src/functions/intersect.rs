@@ -9,7 +9,7 @@ pub(super) static INTERSECT: Function = Function {
     name: "intersect",
     aliases: &[],
     arguments: &[Argument::required("condition, condition, …", Kind::Conditions)],
-    about: "Finds documents of which each condition finds an entry, not all necessarily the same one: a map may make several of one document.",
+    about: "Finds documents that have, for each condition, an entry that matches it. The entries may differ: a map may produce several for one document.",
     example: "from index 'Orders/ByLine' where intersect(Product = 'products/1-A', Product = 'products/2-A')",
     uses: &[Use::Condition(plan)],
     missing: &[],

@@ -11,7 +11,7 @@ pub(super) static MORE_LIKE_THIS: Function = Function {
     name: "moreLikeThis",
     aliases: &[],
     arguments: &[Argument::required("base", Kind::Base), Argument::optional("options", Kind::Options)],
-    about: "Finds entries whose words are like those of one document: the first that a condition finds, or one that is given as JSON. The index must be named.",
+    about: "Finds entries whose words are like those of one document: the first that a condition finds, or a document given as JSON. The index must be named.",
     example: "from index 'Products/ByName' where moreLikeThis(id() = 'products/1-A')",
     uses: &[Use::Condition(plan)],
     missing: &[],

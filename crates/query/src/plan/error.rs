@@ -26,4 +26,11 @@ impl Refused {
     pub(crate) fn missing(feature: Feature, form: &'static str) -> Refused {
         Refused::MissingFeature(feature.missing_for(form))
     }
+
+    /// A field stands where a value should: most often a text without its quotes.
+    pub(crate) fn no_value(field: &str) -> Refused {
+        Refused::Invalid(format!(
+            "Expected value, but got: <Field>: {field}. Texts have quotes: '{field}'; fields are not compared with each other"
+        ))
+    }
 }

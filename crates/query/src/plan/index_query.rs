@@ -179,7 +179,7 @@ impl Planner<'_> {
             Expression::Value(value) => self.parameters.scalar(value)?,
             Expression::Call(call) => return Err(Refused::call(&call.name, "as a value")),
             Expression::Field(path) => {
-                return Err(Refused::Invalid(format!("Expected value, but got: <Field>: {}", path.text())));
+                return Err(Refused::no_value(&path.text()));
             }
             _ => return Err(Refused::Invalid("Expected value, but got a condition".to_owned())),
         };

@@ -46,6 +46,9 @@ const OF_SQL: [(&str, &str); 6] = [
     ("fetch", "The number of results is `limit 10`, or `limit 20, 10` behind the first 20"),
 ];
 
+/// What statements of SQL that write begin with.
+const WRITES_OF_SQL: [&str; 4] = ["delete", "insert", "merge", "replace"];
+
 /// Operators of SQL and other languages that RQL has not, and what to write.
 const OPERATORS: [(&str, &str); 10] = [
     ("like", "use `startsWith(Name, 'x')`, `endsWith(Name, 'x')`, or `search(Name, '*x*')` for words"),
@@ -79,6 +82,8 @@ fn hint(text: &str, reason: &Reason, offset: usize) -> Option<Hint> {
         Reason::Unexpected { expected, found: ActualToken::Text(_) } => match &**expected {
             "Expected FROM clause" => of_begin(text, offset),
             "Expected end of query" => of_end(text, offset),
+            "Unable to parse identifier in FROM clause" => of_source(text, offset),
+            "parsing method, expected an argument" => of_argument(text, offset),
             _ => None,
         },
         Reason::NoOperator { .. } => of_operator(text, offset),
@@ -115,8 +120,28 @@ fn of_begin(text: &str, offset: usize) -> Option<Hint> {
         None if word.eq_ignore_ascii_case("select") => {
             Hint::here(format!("{begin}; `select` stands behind it: `from Orders select Name`"))
         }
+        None if WRITES_OF_SQL.iter().any(|known| word.eq_ignore_ascii_case(known)) => Hint::here(format!(
+            "{begin}. RQL only reads and patches documents; clients store and delete them, also by the results of a query"
+        )),
+        None if word.eq_ignore_ascii_case("update") => {
+            Hint::here(format!("{begin}; `update` stands behind it: `from Orders update {{ this.Done = true; }}`"))
+        }
         None => Hint::here(begin),
     }
+}
+
+/// A word of the language stands where the name of a collection should.
+fn of_source(text: &str, offset: usize) -> Option<Hint> {
+    let word = word_at(text, offset)?;
+    Hint::here(format!("`{word}` is a word of RQL: a collection of that name stands in quotes, `from '{word}'`"))
+}
+
+/// `count(*)`
+fn of_argument(text: &str, offset: usize) -> Option<Hint> {
+    let is_star = text.get(offset..).is_some_and(|rest| rest.starts_with('*'));
+    is_star
+        .then(|| Hint::here("`count()` has no argument: `from Orders group by Company select Company, count()`"))
+        .flatten()
 }
 
 /// The query could have ended here, but goes on.
@@ -130,6 +155,23 @@ fn of_end(text: &str, offset: usize) -> Option<Hint> {
         }
         let later = seen().find(|(_, other)| *other > rank);
         return later.and_then(|(later, _)| Hint::here(format!("`{name}` must come before `{later}`")));
+    }
+    if text.as_bytes().get(offset) == Some(&b';') {
+        return Hint::here("A query has no `;` at its end");
+    }
+    let is = |word: &str, known: &str| word.eq_ignore_ascii_case(known);
+    if let (Some(word), Some(direction)) = (word, before.last().map(|last| last.text))
+        && is(word, "as")
+        && (is(direction, "desc") || is(direction, "asc"))
+    {
+        return Hint::here(format!("The type stands before `{direction}`: `order by Freight as double {direction}`"));
+    }
+    // `from Orders, Companies`: nothing but a source stands before the comma.
+    let is_source = before.iter().filter_map(|word| clause(word.text)).eq([("from", 0)]);
+    if text.as_bytes().get(offset) == Some(&b',') && is_source {
+        return Hint::here(
+            "A query has one collection: use `load` for documents that others name, or send two queries",
+        );
     }
     // An alias that nothing announces stands behind the name of the source or a key.
     let alias = before.last().filter(|last| last.is_behind_name && last.end == last_token_end(text, offset));
@@ -248,11 +290,33 @@ mod tests {
     }
 
     #[test]
+    fn small_mistakes_are_answered_with_what_is_right() {
+        let source = "`Order` is a word of RQL: a collection of that name stands in quotes, `from 'Order'`";
+        check("from Order", &format!("1:6 Unable to parse identifier in FROM clause but got: Order. {source}"));
+        let count = "`count()` has no argument: `from Orders group by Company select Company, count()`";
+        check(
+            "from Orders select count(*)",
+            &format!("1:26 parsing method, expected an argument but got: *). {count}"),
+        );
+        let double = "The type stands before `desc`: `order by Freight as double desc`";
+        check("from Orders order by A desc as double", &format!("1:29 Expected end of query but got: as. {double}"));
+        check("from Orders;", "1:12 Expected end of query but got: ;. A query has no `;` at its end");
+    }
+
+    #[test]
     fn what_is_of_sql_is_answered_with_what_rql_has() {
         let begin = "RQL begins with `from`: `from Orders`";
         let select = "; `select` stands behind it: `from Orders select Name`";
         check("select * from Orders", &format!("1:1 Expected FROM clause but got: select. {begin}{select}"));
-        check("insert into A", &format!("1:1 Expected FROM clause but got: insert. {begin}"));
+        let writes =
+            "RQL only reads and patches documents; clients store and delete them, also by the results of a query";
+        check("insert into A", &format!("1:1 Expected FROM clause but got: insert. {begin}. {writes}"));
+        check("delete from Orders", &format!("1:1 Expected FROM clause but got: delete. {begin}. {writes}"));
+        let update = "; `update` stands behind it: `from Orders update { this.Done = true; }`";
+        check("update Orders set A = 1", &format!("1:1 Expected FROM clause but got: update. {begin}{update}"));
+        let two = "A query has one collection: use `load` for documents that others name, or send two queries";
+        check("from Orders, Companies", &format!("1:12 Expected end of query but got: ,. {two}"));
+        check("from Orders o, Companies c", &format!("1:14 Expected end of query but got: ,. {two}"));
         let like = parse("from O where Status like 'x%'").unwrap_err().to_string();
         assert!(
             like.starts_with("1:21 Expected operator after 'Status' field, but found 'l'. Valid operators"),

@@ -69,6 +69,7 @@ fn null_spreads_as_in_the_reference() {
     check("this.r = this.X.Y.Z", "null");
     check("this.r = this.X.map(x => 1)", "[]");
     check("this.r = [this.N.a]", "[null]");
+    check("this.r = foo()", "null");
     check("this.r = [foo()]", "[null]");
     // Lines need no semicolon, whatever is put in at their begin.
     check("this.r = []\nthis.r.push(1)\rthis.r.push(2) // x\r\nthis.r.push(3)", "[1,2,3]");
@@ -86,7 +87,9 @@ fn null_spreads_as_in_the_reference() {
     check("this.r = [this.X.y + 1, this.N.y + 1, n + 1]", "[1,1,1]");
     check("this.r = `x${this.X.y}`", r#""xnull""#);
     check("this.r = [this.X?.y ?? 5]", "[5]");
-    check_fails("this.r = [this.Name.foo()]", "not a function");
+    check_fails("this.r = [this.Name.foo()]", "'foo' is not a function");
+    check_fails("let add = 5\nthis.r = 1 + add(1) + 2", "'add' is not a function");
+    check_fails("new Foo(1)", "'Foo' is not a function");
     check_fails("this.X.Y = 1", "Thrown");
     check_fails("this.O.z.q = 3", "Thrown");
     check_fails("x = 5", "x is not defined");

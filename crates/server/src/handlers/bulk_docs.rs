@@ -29,7 +29,7 @@ pub(crate) async fn post(mut exchange: Exchange) -> Result<Reply> {
     let is_multipart = content_type
         .is_some_and(|value| value.get(..10).is_some_and(|start| start.eq_ignore_ascii_case(b"multipart/")));
     if is_multipart {
-        return Err(Feature::Attachments.missing_for("batches in several parts ('multipart')").into());
+        return Err(Feature::Attachments.missing().into());
     }
     if waits_for_replicas(exchange.query())? {
         return Err(Feature::Replication.missing_for("waiting for other nodes ('numberOfReplicasToWaitFor')").into());

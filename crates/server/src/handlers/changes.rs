@@ -74,7 +74,7 @@ type Socket = WebSocketStream<TokioIo<Upgraded>>;
 const GOODBYE: Duration = Duration::from_secs(1);
 
 async fn run(node: Arc<Node>, feed: Arc<Feed>, upgrade: Upgrade) {
-    let Upgrade { on_upgrade, place: _place } = upgrade;
+    let Upgrade { on_upgrade, place } = upgrade;
     let upgraded = match on_upgrade.await {
         Ok(upgraded) => upgraded,
         Err(error) => return tracing::debug!(%error, "a connection did not become a changes socket"),
@@ -86,6 +86,9 @@ async fn run(node: Arc<Node>, feed: Arc<Feed>, upgrade: Upgrade) {
     let end = tokio::select! {
         biased;
         end = ended(&node, &feed) => end,
+        () = place.connection.lost_rights() => {
+            End::Server(CloseCode::Policy, "the rights of this connection were changed".to_owned())
+        }
         end = talk(&mut socket, &feed, &node.limits) => end,
     };
     node.metrics.changes_sockets.fetch_sub(1, Relaxed);

@@ -2,6 +2,7 @@
 
 pub(crate) mod bulk_docs;
 pub(crate) mod bulk_insert;
+pub(crate) mod certificates;
 pub(crate) mod changes;
 pub(crate) mod collections;
 pub(crate) mod configuration;

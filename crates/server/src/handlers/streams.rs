@@ -4,18 +4,21 @@
 //! `queries`. `format=jsonl` gives a JSON value a line; without it one object, whose properties old clients read by their
 //! position. A failure on the way cuts the answer off.
 
+use std::time::Instant;
+
 use bytes::Bytes;
 use database::Index;
 use database::queries::{Deadline, Included, QueryRun, RowSink};
 use hyper::{Method, StatusCode};
 
 use super::docs::prefix_query;
-use super::queries::{Request, context, deadline_of_query, ready, with_snapshots};
+use super::queries::{Request, context, deadline_of_query, description, ready, with_snapshots};
 use crate::bridge::Pool;
 use crate::error::{Error, Result};
 use crate::messages::answers::{self, AnswerWriter, Out};
 use crate::messages::date::NEVER;
 use crate::messages::reply::{self, Reply};
+use crate::monitoring::running::Running;
 use crate::routing::exchange::Exchange;
 
 /// How a stream looks.
@@ -73,6 +76,7 @@ fn deadline(out: &AnswerWriter) -> Deadline {
 }
 
 pub(crate) async fn queries(mut exchange: Exchange) -> Result<Reply> {
+    let start = Instant::now();
     let format = Format::of(&exchange)?;
     let request = if exchange.method == Method::GET {
         Request::of_address(&exchange)?
@@ -99,11 +103,15 @@ pub(crate) async fn queries(mut exchange: Exchange) -> Result<Reply> {
         ready => ready?,
     };
     answers::produce(exchange, Pool::Streams, move |exchange, out| {
-        with_snapshots(exchange, ready.as_ref(), |index, documents| {
+        let description = description(exchange, &request, ready.as_ref(), start, true);
+        let caller = out.caller();
+        let running = Running::begin(&exchange.node.running, description, move || caller.cut_off());
+        let outcome = with_snapshots(exchange, ready.as_ref(), |index, documents| {
             let deadline = deadline_of_query(exchange, out);
             let context = context(exchange, &deadline, None);
             stream_query(out, &QueryRun::new(&request.query.plan, index, documents, context)?, format)
-        })
+        });
+        running.finish(outcome)
     })
     .await
 }

@@ -104,9 +104,25 @@ struct Cut {
     bell: Notify,
 }
 
+impl Cut {
+    /// False: it was cut off before.
+    fn cut_off(&self) -> bool {
+        let is_first = !self.is_cut.swap(true, Relaxed);
+        if is_first {
+            self.bell.notify_one();
+        }
+        is_first
+    }
+}
+
 impl Caller {
     pub(crate) fn is_gone(&self) -> bool {
         self.waits.strong_count() == 0 || self.cut.is_cut.load(Relaxed)
+    }
+
+    /// Ends the work for it.
+    pub(crate) fn cut_off(&self) {
+        self.cut.cut_off();
     }
 }
 
@@ -285,7 +301,7 @@ impl AnswerWriter {
         };
         match outcome {
             // The reader went away, or whoever cut it off has said so.
-            Ok(()) | Err(Error::Database(database::Error::Canceled)) => {}
+            Ok(()) | Err(Error::Database(database::Error::Canceled) | Error::QueryEnded) => {}
             Err(error) => tracing::warn!(%error, url = self.url, "a streamed answer was cut off"),
         }
     }
@@ -367,8 +383,7 @@ impl Answers {
     pub(crate) fn cut_off_where_writers_wait(&self) {
         for sent in self.open.lock().values() {
             let held_for = sent.database.documents().environment().versions_held_for();
-            if held_for.is_some_and(|oldest| oldest.0 == sent.transaction) && !sent.cut.is_cut.swap(true, Relaxed) {
-                sent.cut.bell.notify_one();
+            if held_for.is_some_and(|oldest| oldest.0 == sent.transaction) && sent.cut.cut_off() {
                 tracing::warn!(
                     database = sent.database.name(),
                     url = sent.url,

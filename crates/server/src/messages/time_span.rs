@@ -1,4 +1,4 @@
-//! Spans of time as clients write them.
+//! Spans of time as clients read and write them.
 
 use std::time::Duration;
 
@@ -38,9 +38,30 @@ fn in_days<'t>(first: &'t str, minutes: &'t str, last: &'t str) -> (&'t str, &'t
     (days, hours, minutes, last)
 }
 
+/// A span of time as .NET writes it: `[days.]hours:minutes:seconds[.fraction]`, the fraction with seven digits.
+pub(crate) fn text(span: Duration) -> String {
+    let (seconds, ticks) = (span.as_secs(), span.subsec_nanos() / 100);
+    let mut text = match seconds / 86_400 {
+        0 => String::new(),
+        days => format!("{days}."),
+    };
+    text += &format!("{:02}:{:02}:{:02}", seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
+    if ticks > 0 {
+        text += &format!(".{ticks:07}");
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn time_spans_are_written_as_they_are_read() {
+        for expected in ["00:00:15", "1.02:03:04.5000000", "00:00:00.0000001", "23:59:59", "00:00:00"] {
+            assert_eq!(text(time_span(expected).unwrap()), expected);
+        }
+    }
 
     #[test]
     fn time_spans_are_read() {

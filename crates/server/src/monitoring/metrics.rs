@@ -14,6 +14,8 @@ pub(crate) struct Metrics {
     server_faults: [AtomicU64; 5],
     pub(crate) connections_refused: AtomicU64,
     pub(crate) connections_expired: AtomicU64,
+    pub(crate) handshakes: AtomicU64,
+    pub(crate) handshakes_failed: AtomicU64,
     pub(crate) documents_bulk_inserted: AtomicU64,
     /// Changes sockets that are open now.
     pub(crate) changes_sockets: AtomicU64,

@@ -1,7 +1,7 @@
 //! The recent slow requests: those whose answer began later than `Limits.SlowRequestInMs` after their head had come.
 //!
 //! The log has them as warnings, up to [`SLOW_REQUESTS_LOGGED_MAX`] in a minute. Only they take a lock. As many as
-//! [`SLOW_REQUESTS_KEPT_MAX`] are kept, in memory, with texts cut at [`SLOW_TEXT_SIZE_MAX`]. They have the text of a query, but not its
+//! [`SLOW_REQUESTS_KEPT_MAX`] are kept, in memory, with texts [shortened](shorten). They have the text of a query, but not its
 //! parameters.
 
 use std::collections::VecDeque;
@@ -14,10 +14,9 @@ use hyper::{Method, StatusCode, Uri};
 use parking_lot::Mutex;
 
 use super::log_budget::LogBudget;
+use super::shortened::shorten;
 use crate::error::Result;
-use crate::limits::{
-    SLOW_REQUESTS_KEPT_MAX, SLOW_REQUESTS_LOGGED_MAX, SLOW_REQUESTS_LOGGED_WINDOW, SLOW_TEXT_SIZE_MAX,
-};
+use crate::limits::{SLOW_REQUESTS_KEPT_MAX, SLOW_REQUESTS_LOGGED_MAX, SLOW_REQUESTS_LOGGED_WINDOW};
 use crate::messages::reply::Reply;
 use crate::node::Node;
 use crate::routing::exchange::{Exchange, url_of};
@@ -75,8 +74,8 @@ impl SlowRequests {
 
     /// Keeps one, in place of the oldest if there are too many.
     pub(crate) fn note(&self, mut request: SlowRequest) {
-        cut(&mut request.url);
-        request.query.as_mut().into_iter().for_each(cut);
+        shorten(&mut request.url);
+        request.query.as_mut().into_iter().for_each(shorten);
         self.count.fetch_add(1, Relaxed);
         let budget = self.logged.lock().take(Instant::now());
         if let Some(left_out) = budget {
@@ -113,15 +112,8 @@ fn log(request: &SlowRequest, left_out: u64) {
     );
 }
 
-fn cut(text: &mut String) {
-    if text.len() > SLOW_TEXT_SIZE_MAX {
-        text.truncate(text.floor_char_boundary(SLOW_TEXT_SIZE_MAX));
-        text.push('…');
-    }
-}
-
-/// A query that runs, with what is to be told of it if it is slow.
-pub(crate) struct RunningQuery {
+/// A query on its way, with what the list has of it if it is slow.
+pub(crate) struct TimedQuery {
     node: Arc<Node>,
     method: Method,
     uri: Uri,
@@ -130,10 +122,10 @@ pub(crate) struct RunningQuery {
     started: Instant,
 }
 
-impl RunningQuery {
-    pub(crate) fn new(exchange: &Exchange, text: &str, started: Instant) -> RunningQuery {
+impl TimedQuery {
+    pub(crate) fn new(exchange: &Exchange, text: &str, started: Instant) -> TimedQuery {
         let Exchange { node, method, uri, .. } = exchange;
-        RunningQuery {
+        TimedQuery {
             node: node.clone(),
             method: method.clone(),
             uri: uri.clone(),
@@ -163,6 +155,7 @@ impl RunningQuery {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::SLOW_TEXT_SIZE_MAX;
 
     fn request(number: usize, database: &str) -> SlowRequest {
         SlowRequest {

@@ -9,8 +9,8 @@ use std::collections::HashMap;
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
@@ -76,6 +76,18 @@ impl Connections {
         self.open.lock().values().for_each(|connection| connection.close.notify_one());
     }
 
+    /// Has every connection closed whose client sent this certificate.
+    ///
+    /// * `sha256`: of the certificate.
+    pub(crate) fn close_those_of(&self, sha256: &[u8; 32]) {
+        let open = self.open.lock();
+        let of_certificate = open.values().filter(|connection| connection.certificate.get() == Some(sha256));
+        for connection in of_certificate {
+            connection.has_lost_rights.store(true, Relaxed);
+            connection.close.notify_one();
+        }
+    }
+
     /// Waits until there is none.
     pub(crate) async fn all_ended(&self) {
         while self.open_count.load(Relaxed) > 0 {
@@ -138,6 +150,9 @@ pub(crate) struct Connection {
     is_refused: AtomicBool,
     /// What goes over it is HTTP no longer.
     is_upgraded: AtomicBool,
+    /// SHA-256 of the client's certificate, if it sent one.
+    certificate: OnceLock<[u8; 32]>,
+    has_lost_rights: AtomicBool,
     close: Notify,
 }
 
@@ -181,6 +196,8 @@ impl Connection {
             rest: Mutex::new(Rest::Dropped),
             is_refused: AtomicBool::new(false),
             is_upgraded: AtomicBool::new(false),
+            certificate: OnceLock::new(),
+            has_lost_rights: AtomicBool::new(false),
             close: Notify::new(),
         }
     }
@@ -188,6 +205,29 @@ impl Connection {
     /// Waits until the sweeper closes this connection.
     pub(crate) async fn expired(&self) {
         self.close.notified().await;
+    }
+
+    /// Waits until the rights of the client's certificate are changed, for what outlives HTTP on this connection.
+    pub(crate) async fn lost_rights(&self) {
+        while !self.has_lost_rights.load(Relaxed) {
+            self.close.notified().await;
+        }
+    }
+
+    /// A TLS handshake begins, which has the time of a head ([`Limits::header_deadline`]).
+    pub(crate) fn handshake_begins(&self) {
+        self.head_since.store(self.clock.load(Relaxed), Relaxed);
+    }
+
+    /// The client sent this certificate; SHA-256 of it.
+    pub(crate) fn has_certificate(&self, sha256: [u8; 32]) {
+        let _ = self.certificate.set(sha256);
+    }
+
+    /// The handshake has ended, and nothing of a request has arrived.
+    pub(crate) fn handshake_ends(&self) {
+        self.last_activity.store(self.clock.load(Relaxed), Relaxed);
+        self.head_since.store(0, Relaxed);
     }
 
     /// A whole head has arrived.
@@ -520,6 +560,19 @@ impl<S> Watched<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_handshake_has_the_time_of_a_head() {
+        let limits = Limits::default();
+        let connections = Arc::new(Connections::new());
+        let admitted = connections.admit(1).unwrap();
+        let connection = &admitted.connection;
+        connection.handshake_begins();
+        assert!(!connection.is_expired(15_001, &limits));
+        assert!(connection.is_expired(15_002, &limits));
+        connection.handshake_ends();
+        assert!(!connection.is_expired(15_002, &limits));
+    }
 
     #[test]
     fn deadlines_follow_what_the_connection_does() {

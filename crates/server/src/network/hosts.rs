@@ -1,4 +1,4 @@
-//! By which names an unsecured server may be called, and whose pages may call it.
+//! By which names a server may be called, and whose pages may call it.
 //!
 //! Listening on loopback keeps other machines out, but not the browser of whoever sits at this one: any page that it shows can
 //! send a `POST` here, and by a name of its own that leads to 127.0.0.1 read the answer too (DNS rebinding). Both show in the
@@ -6,18 +6,23 @@
 //!
 //! A page sends no `Origin` with an image, a script or a link, which are `GET`s all the same. Browsers mark those with
 //! `Sec-Fetch-Site` (W3C Fetch Metadata): what comes from another site is refused, unless the user follows a link to the studio.
+//!
+//! HTTPS does not change that: a browser sends the certificate of its user with what any page asks for. A page of our own host that came in
+//! clear text may have been changed on its way, and is refused too.
 
 use std::net::IpAddr;
 
 use hyper::HeaderMap;
 use hyper::header::{HOST, HeaderName, ORIGIN};
 
+use super::peer::Scheme;
 use crate::error::{Error, Result};
 
 /// The names that are ours, besides addresses and `localhost`.
 #[derive(Debug)]
 pub(crate) struct Hosts {
     names: Vec<String>,
+    scheme: Scheme,
 }
 
 /// What a refusal tells how to allow more.
@@ -32,9 +37,11 @@ const NAME_LENGTH_TOLD: usize = 200;
 
 impl Hosts {
     /// * `public_url`: its host is ours.
-    pub(crate) fn new(public_url: Option<&str>, allowed: &[String]) -> Hosts {
+    /// * `scheme`: what the listeners speak.
+    pub(crate) fn new(public_url: Option<&str>, allowed: &[String], scheme: Scheme) -> Hosts {
         let public = public_url.and_then(authority_of).map(host_of);
-        Hosts { names: public.into_iter().chain(allowed.iter().map(String::as_str)).map(str::to_owned).collect() }
+        let names = public.into_iter().chain(allowed.iter().map(String::as_str)).map(str::to_owned).collect();
+        Hosts { names, scheme }
     }
 
     /// Lets the request pass, or says why not. Allocates nothing if it passes.
@@ -60,7 +67,9 @@ impl Hosts {
         // No browser sends a user's name with an origin, and what stands before it would be taken for a host.
         let from = authority_of(origin).filter(|authority| !authority.contains('@')).map(host_of).unwrap_or_default();
         let is_own = from.eq_ignore_ascii_case(host) || self.is_own(from) || is_loopback(from);
-        if from.is_empty() || !is_own {
+        let is_local = is_loopback(from) || from.eq_ignore_ascii_case("localhost");
+        let is_as_safe = self.scheme == Scheme::Http || is_local || has_scheme(origin, "https");
+        if from.is_empty() || !is_own || !is_as_safe {
             return Err(forbidden(&format!("The request comes from a page of '{}', another host", told(origin))));
         }
         Ok(())
@@ -108,6 +117,10 @@ fn told(name: &str) -> String {
     name.chars().filter(is_usual).take(NAME_LENGTH_TOLD).collect()
 }
 
+fn has_scheme(url: &str, scheme: &str) -> bool {
+    url.split_once("://").is_some_and(|(of_url, _)| of_url.eq_ignore_ascii_case(scheme))
+}
+
 /// `host:port` of a URL.
 fn authority_of(url: &str) -> Option<&str> {
     url.split_once("://").and_then(|(_, rest)| rest.split('/').next())
@@ -137,7 +150,7 @@ mod tests {
 
     #[track_caller]
     fn check(host: &str, origin: Option<&str>, expected: bool) {
-        let hosts = Hosts::new(Some("http://db.example:8080/"), &["raven".to_owned()]);
+        let hosts = Hosts::new(Some("http://db.example:8080/"), &["raven".to_owned()], Scheme::Http);
         let mut headers = HeaderMap::new();
         headers.insert(HOST, HeaderValue::from_str(host).unwrap());
         if let Some(origin) = origin {
@@ -168,8 +181,21 @@ mod tests {
     }
 
     #[test]
+    fn pages_in_clear_text_may_not_call_over_https() {
+        let hosts = Hosts::new(Some("https://db.example"), &[], Scheme::Https);
+        let asked = |origin: &'static str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(HOST, HeaderValue::from_static("db.example"));
+            headers.insert(ORIGIN, HeaderValue::from_static(origin));
+            hosts.check(&headers, false).is_ok()
+        };
+        assert!(asked("https://db.example") && asked("HTTPS://db.example:8443") && asked("http://localhost:5173"));
+        assert!(!asked("http://db.example") && !asked("ftp://db.example"));
+    }
+
+    #[test]
     fn a_target_in_absolute_form_has_an_allowed_host() {
-        let hosts = Hosts::new(Some("http://db.example:8080/"), &[]);
+        let hosts = Hosts::new(Some("http://db.example:8080/"), &[], Scheme::Http);
         for (authority, expected) in [
             ("localhost:8080", true),
             ("db.example", true),
@@ -183,7 +209,7 @@ mod tests {
 
     #[test]
     fn what_other_sites_make_a_browser_ask_for_is_refused() {
-        let hosts = Hosts::new(None, &[]);
+        let hosts = Hosts::new(None, &[], Scheme::Http);
         let asked = |fetch: [Option<&'static str>; 3], origins: &[&'static str], opens_page: bool| {
             let mut headers = HeaderMap::new();
             headers.insert(HOST, HeaderValue::from_static("127.0.0.1:8080"));

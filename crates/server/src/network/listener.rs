@@ -1,7 +1,7 @@
-//! Accepting connections and running HTTP/1.1 on them.
+//! Accepting connections and running HTTP/1.1 on them, in clear text or over TLS.
 //!
-//! HTTP/2 is not offered in clear text: browsers do not use it there, nor does any published client unless it is told to, and
-//! the deadlines of a connection ([`super::connection`]) are those of one request at a time.
+//! HTTP/2 is not offered: the deadlines of a connection ([`super::connection`]) are those of one request at a time, and all published
+//! clients speak HTTP/1.1.
 
 use std::io;
 use std::net::SocketAddr;
@@ -17,13 +17,11 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::watch;
 
 use super::connection::{Admitted, SWEEP_INTERVAL, Watched};
+use super::handshake::{self, Accepted, HandshakeError};
 use super::peer::{Peer, Scheme};
 use crate::node::{Node, PROTOCOL_VERSION, SERVER_NAME};
 use crate::routing::access::Identity;
 use crate::routing::dispatch;
-
-/// What all listeners speak until certificates are supported.
-pub(crate) const SCHEME: Scheme = Scheme::Http;
 
 /// How many connections the kernel holds for us while we are busy.
 const BACKLOG: u32 = 1024;
@@ -117,11 +115,37 @@ async fn begin(
     admitted: Admitted,
     node: Arc<Node>,
     builder: Arc<http1::Builder>,
-    stop: watch::Receiver<bool>,
+    mut stop: watch::Receiver<bool>,
 ) {
     let _ = stream.set_nodelay(true);
-    let peer = Peer { scheme: SCHEME, identity: Identity::unsecured(), address };
-    run(stream, peer, admitted, node, builder, stop).await;
+    let Some(tls) = &node.tls else {
+        let peer = Peer { scheme: Scheme::Http, identity: Identity::unsecured(), certificate: None, address };
+        return run(stream, peer, admitted, node, builder, stop).await;
+    };
+    let connection = &admitted.connection;
+    connection.handshake_begins();
+    let outcome = tokio::select! {
+        biased;
+        outcome = handshake::accept(tls, stream, connection) => outcome,
+        () = connection.expired() => {
+            node.metrics.connections_expired.fetch_add(1, Relaxed);
+            Err(HandshakeError::Failed(io::ErrorKind::TimedOut.into()))
+        }
+        _ = stop.wait_for(|is_stopping| *is_stopping) => return,
+    };
+    match outcome {
+        Ok(Accepted { stream, identity, certificate }) => {
+            connection.handshake_ends();
+            node.metrics.handshakes.fetch_add(1, Relaxed);
+            let peer = Peer { scheme: Scheme::Https, identity, certificate, address };
+            run(stream, peer, admitted, node, builder, stop).await;
+        }
+        Err(HandshakeError::Nothing) => {}
+        Err(error) => {
+            node.metrics.handshakes_failed.fetch_add(1, Relaxed);
+            tracing::debug!(%error, client = %address, "a TLS handshake failed");
+        }
+    }
 }
 
 /// Serves the requests of a connection, over any stream.
@@ -182,7 +206,7 @@ mod tests {
     async fn call(node: &Arc<Node>, identity: &Identity, line: &str, body: &str) -> (u16, String) {
         let (mut client, stream) = tokio::io::duplex(64 << 10);
         let address = SocketAddr::from(([127, 0, 0, 1], 1));
-        let peer = Peer { scheme: SCHEME, identity: identity.clone(), address };
+        let peer = Peer { scheme: Scheme::Http, identity: identity.clone(), certificate: None, address };
         let admitted = node.connections.admit(node.limits.connection_count).unwrap();
         let serving = run(stream, peer, admitted, node.clone(), Arc::new(http(node)), node.stopped.clone());
         let serving = tokio::spawn(serving);

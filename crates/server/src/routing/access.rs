@@ -5,8 +5,11 @@
 //! `multi_get`. Handlers decide nothing about access, except that lists of databases leave out what the caller may not see
 //! ([`Identity::sees`]).
 //!
-//! Until certificates are supported, every connection has the identity [`Identity::unsecured`], which may do everything. That is why a
-//! server listens on loopback only, unless told otherwise by name ([`crate::Options::unsecured_access`]).
+//! Without a certificate of the server, every connection has the identity [`Identity::unsecured`], which may do everything. That is why
+//! such a server listens on loopback only, unless a setting allows more ([`crate::Options::unsecured_access`]). With one, a connection is
+//! what its client's certificate says ([`crate::network::tls`]): a cluster admin, registered with some rights, or without any.
+
+use database::{Clearance, Permission, Rights};
 
 use crate::error::{Error, Result};
 
@@ -25,6 +28,8 @@ pub enum Access {
     Admin,
     /// Operating the server, with all its databases.
     Operator,
+    /// Everything, also what decides who may do so.
+    ClusterAdmin,
 }
 
 impl Access {
@@ -37,6 +42,7 @@ impl Access {
             Access::ReadWrite => "read and write",
             Access::Admin => "admin of the database",
             Access::Operator => "operator",
+            Access::ClusterAdmin => "cluster admin",
         }
     }
 }
@@ -48,19 +54,51 @@ pub(crate) struct Identity {
     everywhere: Access,
     /// For single databases, beyond that: by their names, in any ASCII case. Few, so that no index is needed.
     databases: Vec<(String, Access)>,
+    /// Why the client has no rights, for the refusal; `None` for clients with rights.
+    refusal: Option<String>,
 }
 
 impl Identity {
     /// The server has no certificate: whoever reaches the port may do everything.
     pub(crate) fn unsecured() -> Identity {
-        Identity { everywhere: Access::Operator, databases: Vec::new() }
+        Identity::cluster_admin()
+    }
+
+    /// The client has the certificate of the server itself, or one that the settings name.
+    pub(crate) fn cluster_admin() -> Identity {
+        Identity { everywhere: Access::ClusterAdmin, databases: Vec::new(), refusal: None }
+    }
+
+    /// The client is registered.
+    pub(crate) fn registered(rights: &Rights) -> Identity {
+        let everywhere = match rights.clearance {
+            Clearance::ValidUser => Access::ValidUser,
+            Clearance::Operator => Access::Operator,
+            Clearance::ClusterAdmin => Access::ClusterAdmin,
+        };
+        let of_database = |(name, permission): &(String, Permission)| {
+            let access = match permission {
+                Permission::Read => Access::Read,
+                Permission::ReadWrite => Access::ReadWrite,
+                Permission::Admin => Access::Admin,
+            };
+            (name.clone(), access)
+        };
+        Identity { everywhere, databases: rights.permissions.iter().map(of_database).collect(), refusal: None }
+    }
+
+    /// A client without a certificate that the server trusts: it has what anyone has.
+    ///
+    /// * `reason`: what is wrong with its certificate, as a sentence. The client reads it.
+    pub(crate) fn nobody(reason: &str) -> Identity {
+        Identity { everywhere: Access::Anyone, databases: Vec::new(), refusal: Some(reason.to_owned()) }
     }
 
     /// A user of some databases and of no others.
     #[cfg(test)]
     pub(crate) fn user(databases: &[(&str, Access)]) -> Identity {
         let databases = databases.iter().map(|(name, access)| ((*name).to_owned(), *access)).collect();
-        Identity { everywhere: Access::ValidUser, databases }
+        Identity { everywhere: Access::ValidUser, databases, refusal: None }
     }
 
     /// What it may do with a database, whether there is one of that name or not.
@@ -72,6 +110,11 @@ impl Identity {
     /// True if it may know of a database.
     pub(crate) fn sees(&self, database: &str) -> bool {
         self.access_to(database) >= Access::Read
+    }
+
+    /// True if it may do everything.
+    pub(crate) fn is_cluster_admin(&self) -> bool {
+        self.everywhere == Access::ClusterAdmin
     }
 
     /// True if it may administer a database.
@@ -87,11 +130,14 @@ impl Identity {
 ///
 /// # Errors
 ///
-/// [`Error::Forbidden`]
+/// [`Error::Forbidden`], or [`Error::NoIdentity`] for a client without a trusted certificate
 pub(crate) fn check(identity: &Identity, needed: Access, database: Option<&str>) -> Result<()> {
     let granted = database.map_or(identity.everywhere, |database| identity.access_to(database));
     if granted >= needed {
         return Ok(());
+    }
+    if let Some(reason) = &identity.refusal {
+        return Err(Error::NoIdentity(reason.clone()));
     }
     let (needed, granted) = (needed.name(), granted.name());
     Err(Error::Forbidden(match database {
@@ -109,9 +155,9 @@ const NAME_LENGTH_SHOWN: usize = 128;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use Access::{Admin, Anyone, Operator, Read, ReadWrite, ValidUser};
+    use Access::{Admin, Anyone, ClusterAdmin, Operator, Read, ReadWrite, ValidUser};
 
-    const ALL: [Access; 6] = [Anyone, ValidUser, Read, ReadWrite, Admin, Operator];
+    const ALL: [Access; 7] = [Anyone, ValidUser, Read, ReadWrite, Admin, Operator, ClusterAdmin];
 
     /// Asserts the highest access that `identity` has, with `database` in the path.
     #[track_caller]
@@ -125,9 +171,18 @@ mod tests {
     #[test]
     fn without_a_certificate_everything_is_allowed() {
         let identity = Identity::unsecured();
-        check_highest(&identity, None, Operator);
-        check_highest(&identity, Some("x"), Operator);
+        check_highest(&identity, None, ClusterAdmin);
+        check_highest(&identity, Some("x"), ClusterAdmin);
         assert!(identity.sees("x") && identity.administers("x"));
+    }
+
+    #[test]
+    fn nobody_has_what_anyone_has_and_learns_why() {
+        let identity = Identity::nobody("No certificate");
+        check_highest(&identity, None, Anyone);
+        check_highest(&identity, Some("x"), Anyone);
+        assert!(!identity.sees("x") && !identity.administers("x"));
+        assert_eq!(check(&identity, ValidUser, None).unwrap_err().message(), "No certificate");
     }
 
     #[test]
@@ -140,6 +195,27 @@ mod tests {
         assert!(identity.sees("ours") && identity.administers("ours"));
         assert!(identity.sees("SHOP") && !identity.administers("shop"));
         assert!(!identity.sees("theirs"));
+    }
+
+    #[test]
+    fn a_registered_client_has_its_clearance_and_its_permissions() {
+        let permissions = vec![
+            ("a".to_owned(), Permission::Read),
+            ("b".to_owned(), Permission::ReadWrite),
+            ("c".to_owned(), Permission::Admin),
+        ];
+        let identity = |clearance| Identity::registered(&Rights { clearance, permissions: permissions.clone() });
+        let user = identity(Clearance::ValidUser);
+        check_highest(&user, None, ValidUser);
+        for (database, highest) in [("A", Read), ("B", ReadWrite), ("C", Admin), ("d", ValidUser)] {
+            check_highest(&user, Some(database), highest);
+        }
+        // What a clearance includes is not taken away by a permission.
+        check_highest(&identity(Clearance::Operator), Some("a"), Operator);
+        check_highest(&identity(Clearance::ClusterAdmin), None, ClusterAdmin);
+        assert!(
+            identity(Clearance::ClusterAdmin).is_cluster_admin() && !identity(Clearance::Operator).is_cluster_admin()
+        );
     }
 
     #[test]

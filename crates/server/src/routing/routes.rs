@@ -15,8 +15,8 @@ use super::access::Access;
 use super::exchange::Exchange;
 use crate::error::{Result, Write};
 use crate::handlers::{
-    bulk_docs, bulk_insert, changes, collections, configuration, databases, diagnostics, docs, health, hilo,
-    identities, indexes, live, mcp, members, metrics, multi_get, node_info, operations, pages, patches, queries,
+    bulk_docs, bulk_insert, certificates, changes, collections, configuration, databases, diagnostics, docs, health,
+    hilo, identities, indexes, live, mcp, members, metrics, multi_get, node_info, operations, pages, patches, queries,
     sample_data, statistics, streams, studio, test_endpoints, topology, traffic_watch,
 };
 use crate::messages::reply::Reply;
@@ -59,7 +59,7 @@ impl Route {
     pub(crate) fn write(&self) -> Option<Write> {
         match self.access {
             Access::ReadWrite => Some(Write::OneTransaction),
-            Access::Admin | Access::Operator if self.method != "GET" => Some(Write::Steps),
+            Access::Admin | Access::Operator | Access::ClusterAdmin if self.method != "GET" => Some(Write::Steps),
             _ => None,
         }
     }
@@ -150,7 +150,7 @@ macro_rules! pending {
     };
 }
 
-use Access::{Admin, Anyone, Operator, Read, ReadWrite, ValidUser};
+use Access::{Admin, Anyone, ClusterAdmin, Operator, Read, ReadWrite, ValidUser};
 
 /// All routes. Order plays no part.
 pub static ROUTES: &[Route] = &[
@@ -166,6 +166,7 @@ pub static ROUTES: &[Route] = &[
     later("GET", "/metrics", Operator, pending!(metrics::get)),
     later("GET", "/admin/live", Operator, pending!(live::get)),
     now("GET", "/admin/slow-requests", Operator, diagnostics::slow_requests),
+    now("GET", "/admin/running-queries", Operator, queries::running_on_server),
     now("GET", "/admin/logs/recent", Operator, diagnostics::log),
     now("GET", "/admin/configuration/settings", Operator, diagnostics::settings),
     now("GET", "/build/version", Anyone, node_info::build_version),
@@ -194,6 +195,13 @@ pub static ROUTES: &[Route] = &[
     later("PUT", "/databases/*/admin/configuration/settings", Admin, pending!(databases::put_settings)),
     later("PUT", "/databases/*/admin/configuration/client", Admin, pending!(configuration::put_client)),
     now("GET", "/databases/*/configuration/client", Read, configuration::client),
+    // Certificates of clients.
+    now("GET", "/certificates/whoami", Anyone, certificates::whoami),
+    later("GET", "/admin/certificates", Operator, pending!(certificates::list)),
+    later("POST", "/admin/certificates", Operator, pending!(certificates::create)),
+    later("PUT", "/admin/certificates", Operator, pending!(certificates::put)),
+    later("DELETE", "/admin/certificates", Operator, pending!(certificates::delete)),
+    later("POST", "/admin/certificates/edit", Operator, pending!(certificates::edit)),
     // Documents.
     in_multi_get(maybe("GET", "/databases/*/docs", Read, docs::get_one, pending!(docs::get))),
     in_multi_get(later("POST", "/databases/*/docs", Read, pending!(docs::post))),
@@ -213,6 +221,8 @@ pub static ROUTES: &[Route] = &[
     later("DELETE", "/databases/*/queries", ReadWrite, pending!(queries::delete)),
     later("PATCH", "/databases/*/queries", ReadWrite, pending!(queries::patch)),
     later("PATCH", "/databases/*/queries/test", ReadWrite, pending!(queries::test)),
+    now("GET", "/databases/*/debug/queries/running", Read, queries::running),
+    now("POST", "/databases/*/debug/queries/kill", ReadWrite, queries::kill),
     of_client(later("GET", "/databases/*/changes", Read, pending!(changes::get))),
     // Ids.
     later("GET", "/databases/*/hilo/next", ReadWrite, pending!(hilo::next)),
@@ -371,12 +381,7 @@ pub static ROUTES: &[Route] = &[
     missing("GET", "/databases/*/tasks/pull-replication/hub", Read, Feature::Replication),
     missing("GET", "/databases/*/replication/conflicts", Read, Feature::Replication),
     missing("POST", "/admin/replication/conflicts/solver", Operator, Feature::Replication),
-    missing("GET", "/admin/certificates", Operator, Feature::Certificates),
-    missing("POST", "/admin/certificates", Operator, Feature::Certificates),
-    missing("PUT", "/admin/certificates", Operator, Feature::Certificates),
-    missing("DELETE", "/admin/certificates", Operator, Feature::Certificates),
-    missing("POST", "/admin/certificates/edit", Operator, Feature::Certificates),
-    missing("POST", "/admin/certificates/replace-cluster-cert", Operator, Feature::Certificates),
+    missing("POST", "/admin/certificates/replace-cluster-cert", ClusterAdmin, Feature::CertificateReplacement),
     missing("PUT", "/admin/configuration/server-wide/backup", Operator, Feature::Backup),
     missing("GET", "/admin/configuration/server-wide/tasks", Operator, Feature::OngoingTasks),
     missing("PUT", "/admin/configuration/server-wide/external-replication", Operator, Feature::Replication),

@@ -276,6 +276,17 @@ fn a_repeated_request_is_not_applied_after_other_changes() {
 }
 
 #[test]
+fn a_setting_of_the_server_is_none_of_a_database() {
+    let wire = Wire::with_database();
+    let settings = "PUT /databases/db/admin/configuration/settings";
+    for name in ["Limits.Connections", "Log.Level", "Mcp.WritesAllowed", "Security.AllowedHosts", "ServerUrl"] {
+        let message = format!("Configuration '{name}' can only be set at server level");
+        let body = format!(r#"{{"{name}":"5"}}"#);
+        wire.check_error(settings, &body, 400, "InvalidOperationException", &message);
+    }
+}
+
+#[test]
 fn where_a_database_is_kept_cannot_be_changed() {
     let wire = Wire::with_database();
     let settings = "PUT /databases/db/admin/configuration/settings";

@@ -293,6 +293,7 @@ fn what_an_index_cannot_answer_is_refused() {
     }
     for (option, message) in [
         (r#""WaitForNonStaleResults":7"#, "'WaitForNonStaleResults' must be true or false"),
+        (r#""WaitForNonStaleResultsTimeout":"abc""#, "'WaitForNonStaleResultsTimeout' must be a time span"),
         (
             r#""WaitForNonStaleResults":true,"WaitForNonStaleResultsTimeout":"soon""#,
             "'WaitForNonStaleResultsTimeout' must be a time span",

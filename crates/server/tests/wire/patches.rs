@@ -209,8 +209,8 @@ fn a_patch_by_query_has_to_be_one() {
     let wrong = r#"{"Query":{"Query":"from Users update { this. }"}}"#;
     wire.check_error(call, wrong, 400, "InvalidQueryException", "Update clause contains invalid script");
     let query = r#"{"Query":"from Users update { this.a = 1 }"}"#;
-    wire.check_error("POST /databases/db/queries", query, 400, "InvalidQueryException", "UPDATE");
-    wire.check_error("DELETE /databases/db/queries", query, 400, "InvalidQueryException", "UPDATE");
+    wire.check_error("POST /databases/db/queries", query, 400, "InvalidQueryException", "`update` changes documents");
+    wire.check_error("DELETE /databases/db/queries", query, 400, "InvalidQueryException", "`update` changes documents");
 }
 
 #[test]

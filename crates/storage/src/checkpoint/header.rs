@@ -25,6 +25,8 @@ use xxhash_rust::xxh3::xxh3_128;
 
 /// The format that this program writes. Each has a paragraph in `docs/format.md`.
 pub(crate) const FORMAT_VERSION: u32 = 1;
+/// Its copies are the first pages of the data file.
+pub(crate) const PAGES: u64 = 2;
 const MAGIC: u64 = u64::from_le_bytes(*b"ROOKERY1");
 const CLEAN: u32 = 1;
 const SIZE: usize = 96;

@@ -13,7 +13,7 @@ use crate::journal::files::{self, JournalFile, JournalFiles, Unwritten};
 use crate::journal::newest;
 use crate::journal::replay;
 use crate::limits::{
-    DATA_FILE_STEP_MAX, DATA_FILE_STEP_MIN, JOURNAL_WRITES_IN_FLIGHT_MAX, PAGE_SIZE, RECORD_BUFFER_BYTES_MAX,
+    DATA_FILE_PAGES_MIN, JOURNAL_WRITES_IN_FLIGHT_MAX, PAGE_SIZE, RECORD_BUFFER_BYTES_MAX, data_file_step,
 };
 use crate::page;
 use crate::pager::changes::SavedLine;
@@ -508,8 +508,7 @@ impl Inner {
             return self.table.extend(pages.max(now + 1024));
         };
         let size = PAGE_SIZE as u64;
-        let step = (now * size / 16).clamp(DATA_FILE_STEP_MIN, DATA_FILE_STEP_MAX) / size;
-        let mut target = pages.max(now + step);
+        let mut target = pages.max(now + data_file_step(now));
         let allocate = |target: u64| data.allocate(now * size, (target - now) * size);
         let mut allocated = allocate(target);
         if allocated.is_err() && target > pages {
@@ -603,7 +602,7 @@ fn create(folder: &Folder, names: &[String]) -> Result<()> {
         journal_offset: 0,
         journal_hash: 0,
     };
-    file.allocate(0, 2 * PAGE_SIZE as u64).map_err(failed("make room for"))?;
+    file.allocate(0, DATA_FILE_PAGES_MIN * PAGE_SIZE as u64).map_err(failed("make room for"))?;
     file.write_at(&header.encode(), 0).map_err(failed("write"))?;
     file.write_at(&Header { sequence: 0, ..header }.encode(), PAGE_SIZE as u64).map_err(failed("write"))?;
     file.sync().map_err(failed("sync"))?;

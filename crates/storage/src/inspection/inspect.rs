@@ -1,6 +1,6 @@
 //! Dumps the files of an environment as text, for `rookery inspect`, without interpreting the data of the layers above.
 
-use crate::checkpoint::header::Header;
+use crate::checkpoint::header::{self, Header};
 use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::ids::PageNumber;
@@ -41,10 +41,10 @@ pub fn files(folder: &Folder) -> Result<String> {
         |path: &std::path::Path| folder.io.open(path, OpenMode::Existing).map_err(|e| Error::io("open", path, 0, e));
     let data = open(&path)?;
     let mut bytes = vec![0; PAGE_SIZE];
-    for copy in 0..2 {
+    for copy in 0..header::PAGES {
         data.read_at(&mut bytes, copy * PAGE_SIZE as u64).map_err(|e| Error::io("read", &path, 0, e))?;
         match Header::decode(&bytes) {
-            Some(described) => header(copy, &described, &mut text),
+            Some(described) => describe_header(copy, &described, &mut text),
             None => line(&mut text, format_args!("header {copy}: damaged")),
         }
     }
@@ -59,7 +59,7 @@ pub fn files(folder: &Folder) -> Result<String> {
     Ok(text)
 }
 
-fn header(copy: u64, header: &Header, text: &mut String) {
+fn describe_header(copy: u64, header: &Header, text: &mut String) {
     let Header { version, clean, environment_id, sequence, transaction, journal_number, journal_offset, journal_hash } =
         header;
     let closed = if *clean { "closed cleanly" } else { "not closed cleanly" };
@@ -123,15 +123,22 @@ fn records(file: &dyn File, text: &mut String) -> Result<()> {
 }
 
 impl Environment {
-    /// One page as text, as the last durable state has it.
+    /// One page as text, as the last durable state has it. Of the header's copies it says that they are these.
     ///
     /// # Errors
     ///
     /// [`Error::Corrupt`] if it is damaged or not there.
     pub fn describe_page(&self, number: PageNumber) -> Result<String> {
+        let mut text = String::new();
+        if number.0 < header::PAGES {
+            line(
+                &mut text,
+                format_args!("page {number}: copy {number} of the header, which `inspect` describes without a page"),
+            );
+            return Ok(text);
+        }
         let tx = self.read();
         let page = tx.page(number)?;
-        let mut text = String::new();
         let kind = Kind::of(page);
         let (transaction, level, count) = (page::transaction(page), page::level(page), page::count(page));
         line(

@@ -189,9 +189,7 @@ impl Planner<'_, '_> {
         match expression {
             Expression::Value(value) => self.parameters.scalar(value),
             Expression::Call(call) => Err(Refused::call(&call.name, "as a value")),
-            Expression::Field(path) => {
-                Err(Refused::Invalid(format!("Expected value, but got: <Field>: {}", path.text())))
-            }
+            Expression::Field(path) => Err(Refused::no_value(&path.text())),
             _ => Err(Refused::Invalid("Expected value, but got a condition".to_owned())),
         }
     }

@@ -122,19 +122,19 @@ fn sections_of(page: &Page) -> Vec<Section> {
     starts.iter().copied().zip(ends).map(section).collect()
 }
 
-/// Sections with the words, the best first: each word counts by how rare it is, and in a heading more.
+/// Sections with the words, the best first, by BM25: each word counts by how rare it is, in a heading more, and in a long section less.
 fn find(words: &[String], limit: usize) -> Vec<&'static Section> {
     let sections = sections();
+    let mean = sections.iter().map(|section| section.text.len()).sum::<usize>() as f64 / sections.len() as f64;
     let mut scores = vec![0.0; sections.len()];
     for word in words {
         let counts: Vec<usize> = sections.iter().map(|section| count_of(&section.lower, word)).collect();
         let having = counts.iter().filter(|count| **count > 0).count();
-        // BM25 without the lengths of sections, which are much alike.
         let rarity = (1.0 + sections.len() as f64 / (having as f64 + 0.5)).ln();
         for ((score, count), section) in scores.iter_mut().zip(counts).zip(sections) {
             let in_heading = count_of(&section.heading.to_lowercase(), word) > 0;
             let count = count as f64 + if in_heading { HEADING_WEIGHT } else { 0.0 };
-            *score += rarity * count / (count + 1.5);
+            *score += rarity * count / (count + 0.5 + section.text.len() as f64 / mean);
         }
     }
     let mut found: Vec<(f64, usize)> = scores.into_iter().zip(0..).filter(|(score, _)| *score > 0.0).collect();
@@ -144,10 +144,11 @@ fn find(words: &[String], limit: usize) -> Vec<&'static Section> {
     found.iter().take(limit).map(|(_, place)| &sections[*place]).collect()
 }
 
-/// How much a page counts: the manual more than histories, figures and the design of the server, which name the same things.
+/// How much a page counts: the manual more than histories, figures and the design of the server, which name the same things, and
+/// more than the list of what is missing, which names what the manual gives other ways to.
 fn weight_of(page: &str) -> f64 {
     let is_manual = page == "README.md" || (page.starts_with("docs/") && !page.starts_with("docs/design/"));
-    if is_manual { 1.0 } else { OTHER_PAGES_WEIGHT }
+    if is_manual && page != "docs/missing-features.md" { 1.0 } else { OTHER_PAGES_WEIGHT }
 }
 
 /// See [`weight_of`].
@@ -237,6 +238,7 @@ mod tests {
         };
         assert_eq!(first("Security.AllowedHosts unsecured setting").map(|(page, _)| page), Some("docs/settings.md"));
         assert_eq!(first("What loopback means"), Some(("docs/security.md", "What loopback means")));
+        assert_eq!(first("backup").map(|(page, _)| page), Some("docs/operate.md"));
         assert_eq!(first("xyzzyplugh"), None);
         assert_eq!(words_of("a RQL, rql limit!"), ["rql", "limit"]);
     }

@@ -17,7 +17,7 @@ pub(super) const RESIDENT: Family =
     gauge("process_resident_memory_bytes", "Resident memory of the process, mapped files included.");
 pub(super) const MAPPED_RESIDENT: Family = gauge(
     "rookery_mapped_resident_bytes",
-    "Resident pages of mapped files: page cache of the databases, which the system takes back when memory is short.",
+    "Resident pages of mapped files: page cache of the databases, which the system reclaims when memory is short.",
 );
 pub(super) const RESERVED: Family =
     gauge("rookery_memory_reserved_bytes", "Memory that requests and indexing hold now, bounded by Limits.MemoryInMb.");
@@ -38,6 +38,13 @@ pub(super) const CONNECTIONS_REFUSED: Family =
     counter("rookery_connections_refused_total", "Connections refused because of Limits.Connections.");
 pub(super) const CONNECTIONS_EXPIRED: Family =
     counter("rookery_connections_expired_total", "Connections closed because of a deadline or a rate of Limits.*.");
+pub(super) const HANDSHAKES: Family = counter("rookery_tls_handshakes_total", "TLS handshakes that succeeded.");
+pub(super) const HANDSHAKES_FAILED: Family =
+    counter("rookery_tls_handshakes_failed_total", "TLS handshakes that failed or took too long.");
+pub(super) const CERTIFICATE_EXPIRES: Family = gauge(
+    "rookery_certificate_expires_seconds",
+    "When the server's certificate expires, in seconds since 1970; absent without HTTPS.",
+);
 pub(super) const CHANGES_SOCKETS: Family = gauge("rookery_changes_sockets", "Open sockets of change notifications.");
 pub(super) const BULK_INSERTED: Family =
     counter("rookery_documents_bulk_inserted_total", "Documents stored by bulk inserts.");
@@ -125,7 +132,7 @@ pub(super) const OF_INDEXES: [(Family, Value<IndexFacts>); 7] = [
     (
         gauge(
             "rookery_index_lag_changes",
-            "Changes from the last one that the index has to the last one of its collections, in etags: at most so many documents are missing.",
+            "Changes from the last one that the index has to the last one of its collections, in etags: the greatest number of documents that can be missing.",
         ),
         |index| index.lag,
     ),

@@ -79,6 +79,11 @@ fn write_requests(out: &mut Exposition, node: &Node) {
     out.single(families::CONNECTIONS_OPEN, node.connections.open_count.load(Relaxed));
     out.single(families::CONNECTIONS_REFUSED, metrics.connections_refused.load(Relaxed));
     out.single(families::CONNECTIONS_EXPIRED, metrics.connections_expired.load(Relaxed));
+    out.single(families::HANDSHAKES, metrics.handshakes.load(Relaxed));
+    out.single(families::HANDSHAKES_FAILED, metrics.handshakes_failed.load(Relaxed));
+    if let Some(tls) = &node.tls {
+        out.single(families::CERTIFICATE_EXPIRES, u64::try_from(tls.expires()).unwrap_or_default());
+    }
     out.single(families::CHANGES_SOCKETS, metrics.changes_sockets.load(Relaxed));
     out.single(families::BULK_INSERTED, metrics.documents_bulk_inserted.load(Relaxed));
     out.single(families::REQUESTS, node.request_count.load(Relaxed));

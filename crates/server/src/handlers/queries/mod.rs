@@ -14,12 +14,14 @@ mod facets;
 mod plans;
 mod ready;
 mod request;
+mod running;
 mod timings;
 
 pub(crate) use by_query::{delete, patch, test};
 pub(crate) use entries::write_entry;
 pub(crate) use ready::{ready, wait_for, with_snapshots};
 pub(crate) use request::Request;
+pub(crate) use running::{kill, running, running_on_server};
 
 use std::time::Instant;
 
@@ -34,7 +36,8 @@ use crate::error::{Error, Result};
 use crate::limits::{SMALL_ANSWER_ENTRIES, SMALL_ANSWER_SIZE, WHOLE_ANSWER_SIZE};
 use crate::messages::answers::{self, AnswerWriter, SmallAnswer, WholeOut};
 use crate::messages::reply::{self, Reply};
-use crate::monitoring::slow::RunningQuery;
+use crate::monitoring::running::{Description, Running};
+use crate::monitoring::slow::TimedQuery;
 use crate::routing::exchange::Exchange;
 use answer::Answer;
 
@@ -126,16 +129,16 @@ async fn answer(exchange: Exchange, start: Instant, request: Request) -> Result<
     });
     let outcome = match at_once {
         Ok(Err(ready)) => {
-            let running = RunningQuery::new(&exchange, &request.query.text, start);
+            let timed = TimedQuery::new(&exchange, &request.query.text, start);
             let outcome = answer_on_pool(exchange, start, request, ready).await;
-            running.answered(&outcome);
+            timed.answered(&outcome);
             return outcome;
         }
         Ok(Ok(reply)) => Ok(reply),
         Err(error) => Err(error),
     };
     if exchange.node.slow.is_slow(start.elapsed()) {
-        RunningQuery::new(&exchange, &request.query.text, start).answered(&outcome);
+        TimedQuery::new(&exchange, &request.query.text, start).answered(&outcome);
     }
     outcome
 }
@@ -149,9 +152,32 @@ async fn answer_on_pool(
     answers::produce(exchange, Pool::Reads, move |exchange, out| {
         let deadline = deadline_of_query(exchange, out);
         let asked = QueryContext { exchange, request: &request, start, whole_size: WHOLE_ANSWER_SIZE };
-        with_snapshots(exchange, ready.as_ref(), |index, documents| asked.answer(index, documents, &deadline, out))
+        let description = description(exchange, &request, ready.as_ref(), start, false);
+        let caller = out.caller();
+        let running = Running::begin(&exchange.node.running, description, move || caller.cut_off());
+        let outcome =
+            with_snapshots(exchange, ready.as_ref(), |index, documents| asked.answer(index, documents, &deadline, out));
+        running.finish(outcome)
     })
     .await
+}
+
+/// What the list of running queries has of a query.
+pub(crate) fn description<'r>(
+    exchange: &'r Exchange,
+    request: &'r Request,
+    ready: Option<&ReadyIndex>,
+    started: Instant,
+    is_stream: bool,
+) -> Description<'r> {
+    let plan = &request.query.plan;
+    let index = match (ready, &plan.find) {
+        (Some(ready), _) => ready.index.name().to_owned(),
+        (None, Find::Collection(query)) => query.source.index_name(),
+        (None, Find::Index(_)) => String::new(),
+    };
+    let (database, text) = (exchange.database().name(), request.query.text.as_str());
+    Description { database, index, text, skip: plan.page.skip, take: plan.page.take, started, is_stream }
 }
 
 /// The answer of a query that looks at few entries and gives a small one. The way to a thread of the pool and back would cost
@@ -209,6 +235,10 @@ impl QueryContext<'_> {
         }
         let is_of_entries = is_of_entries(exchange);
         let warnings = running.warnings()?;
+        for warning in &warnings {
+            // The published clients drop them.
+            tracing::debug!(database = exchange.database().name(), warning, "a query names what no document has");
+        }
         let running = &running;
         Answer { running, exchange, is_metadata_only, is_of_entries, etag, warnings, start, whole_size }.write(out)?;
         Ok(None)

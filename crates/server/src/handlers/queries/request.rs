@@ -131,11 +131,8 @@ fn is_true(body: &json::Value, name: &str) -> Result<bool> {
 }
 
 fn stale_wait(body: &json::Value) -> Result<Option<Duration>> {
-    if !is_true(body, "WaitForNonStaleResults")? {
-        return Ok(None);
-    }
-    match body.get("WaitForNonStaleResultsTimeout") {
-        None | Some(json::Value::Null) => Ok(Some(STALE_WAIT)),
+    let wait = match body.get("WaitForNonStaleResultsTimeout") {
+        None | Some(json::Value::Null) => STALE_WAIT,
         Some(value) => {
             let wait = match value {
                 // The client for Node.js sends milliseconds, the others a time span.
@@ -145,8 +142,8 @@ fn stale_wait(body: &json::Value) -> Result<Option<Duration>> {
                     .and_then(|milliseconds| Duration::try_from_secs_f64(milliseconds.max(0.0) / 1000.0).ok()),
                 _ => value.as_str().and_then(time_span),
             };
-            wait.map(Some)
-                .ok_or_else(|| Error::Argument(format!("'WaitForNonStaleResultsTimeout' must be {TIME_SPAN}")))
+            wait.ok_or_else(|| Error::Argument(format!("'WaitForNonStaleResultsTimeout' must be {TIME_SPAN}")))?
         }
-    }
+    };
+    Ok(is_true(body, "WaitForNonStaleResults")?.then_some(wait))
 }

@@ -1,0 +1,177 @@
+//! `rookery cert`, and the commands over HTTPS with the certificates that it makes.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::support::{Program, outcome, rookery, text};
+
+/// Certificates in a folder, and what the command said of them.
+struct Certificates {
+    _folder: tempfile::TempDir,
+    path: PathBuf,
+    said: String,
+}
+
+impl Certificates {
+    fn create(arguments: &[&str]) -> Certificates {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("certificates");
+        let (is_content, said, err) = outcome(cert(&path, "create", arguments));
+        assert!(is_content, "{err}");
+        Certificates { _folder: folder, path, said }
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// A server with the settings that `create` wrote.
+    fn serve(&self) -> Program {
+        let settings = self.file("settings.json");
+        let arguments = ["serve", "--config-path", text(&settings), "--url", "https://127.0.0.1:0", "--in-memory"];
+        Program::start_with(&arguments, Stdio::null())
+    }
+
+    /// A command that speaks to a server as the owner of a certificate.
+    fn call(&self, program: &Program, command: &[&str], certificate: &str) -> Command {
+        let mut called = rookery(command);
+        called.args(["--url", &program.url, "--ca", text(&self.file("ca.crt"))]);
+        called.args(["--certificate", text(&self.file(certificate))]);
+        called
+    }
+}
+
+fn cert(folder: &Path, command: &str, arguments: &[&str]) -> Command {
+    let mut called = rookery(&["cert", command]);
+    called.args(arguments).args(["--folder", text(folder)]);
+    called
+}
+
+fn show(file: &Path) -> String {
+    let (is_content, out, err) = outcome(rookery(&["cert", "show", text(file)]));
+    assert!(is_content, "{err}");
+    out
+}
+
+fn line<'a>(shown: &'a str, name: &str) -> &'a str {
+    shown.lines().find_map(|line| line.strip_prefix(name)).unwrap().trim()
+}
+
+#[test]
+fn two_commands_make_a_server_with_https() {
+    let made = Certificates::create(&["db.example", "10.1.2.3"]);
+    assert!(
+        made.said.contains("--config-path") && made.said.contains("--url https://db.example:8443"),
+        "{}",
+        made.said
+    );
+    for name in ["ca.key", "server.pfx", "admin.pfx", "admin.pem", "settings.json"] {
+        let mode = std::fs::metadata(made.file(name)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{name}");
+    }
+    let shown = show(&made.file("server.pfx"));
+    assert_eq!(line(&shown, "Hosts:"), "db.example, 10.1.2.3, localhost, 127.0.0.1, ::1");
+    assert_eq!(shown, show(&made.file("server.crt")));
+
+    let program = made.serve();
+    for certificate in ["admin.pem", "admin.pfx", "server.pfx"] {
+        let (is_content, out, err) = outcome(made.call(&program, &["status"], certificate));
+        assert!(is_content && out.starts_with("Rookery/"), "{certificate}: {out}{err}");
+    }
+    let people = "{\"Name\":\"Ada\"}\n{\"Name\":\"Grace\"}\n";
+    let file = made.file("people.jsonl");
+    std::fs::write(&file, people).unwrap();
+    let import = ["import", "-d", "People", text(&file)];
+    let (is_content, out, err) = outcome(made.call(&program, &import, "admin.pem"));
+    assert!(is_content && out.starts_with("2 documents"), "{out}{err}");
+    let query = ["query", "-d", "People", "-f", "csv", "--wait", "from people order by Name select Name"];
+    let (is_content, out, err) = outcome(made.call(&program, &query, "admin.pem"));
+    assert!(is_content && out.contains(",Ada\r\n"), "{out}{err}");
+}
+
+#[test]
+fn who_is_not_known_reads_why() {
+    let made = Certificates::create(&[]);
+    let program = made.serve();
+    let (is_content, said, err) = outcome(cert(&made.path, "client", &["app"]));
+    assert!(is_content, "{err}");
+    let thumbprint = line(&show(&made.file("app.pem")), "Thumbprint:").to_owned();
+    assert!(said.contains(&format!("Security.WellKnownCertificates.Admin={thumbprint}")), "{said}");
+    let failed = |command: Command| {
+        let (is_content, out, err) = outcome(command);
+        assert!(!is_content && out.is_empty(), "{out}{err}");
+        err
+    };
+    let err = failed(made.call(&program, &["status"], "app.pem"));
+    assert!(
+        err.contains("'CN=app'") && err.contains(&thumbprint) && err.contains("is not known to this server"),
+        "{err}"
+    );
+    let with = |arguments: &[&str]| failed(rookery(&[&["status", "--url", &program.url], arguments].concat()));
+    let authority = made.file("ca.crt");
+    assert!(with(&["--ca", text(&authority)]).contains("the client sent none"));
+    assert!(with(&[]).contains("name the authority's file with --ca"));
+    assert!(with(&["--ca", text(&made.file("none"))]).contains("reading the authority in "));
+    assert!(with(&["--ca", text(&made.file("ca.key"))]).contains("there is no certificate in PEM form"));
+    assert!(with(&["--certificate", text(&authority)]).contains("has no private key"));
+    let other_host = program.url.replace("127.0.0.1", "127.0.0.2");
+    let err = failed(rookery(&["status", "--url", &other_host, "--ca", text(&authority)]));
+    assert!(err.contains("Connection refused") || err.contains("is not for '127.0.0.2'"), "{err}");
+    let plain = program.url.replace("https", "http");
+    assert!(failed(rookery(&["status", "--url", &plain])).contains("This port speaks HTTPS"));
+    let err = failed(rookery(&["status", "--url", &plain, "--ca", text(&authority)]));
+    assert!(err.contains("does not begin with https://"), "{err}");
+    let unsecured = Program::in_memory();
+    let err = failed(rookery(&["status", "--url", &unsecured.url.replace("http", "https"), "--ca", text(&authority)]));
+    assert!(err.contains("the server does not speak HTTPS"), "{err}");
+}
+
+#[test]
+fn a_password_protects_the_pfx_files() {
+    let made = Certificates::create(&["--password", "Zwölf 12"]);
+    let (is_content, _, err) = outcome(rookery(&["cert", "show", text(&made.file("admin.pfx"))]));
+    assert!(!is_content && err.contains("is wrong or missing"), "{err}");
+    let program = made.serve();
+    let mut status = made.call(&program, &["status"], "admin.pfx");
+    status.env("ROOKERY_CERT_PASSWORD", "Zwölf 12");
+    let (is_content, _, err) = outcome(status);
+    assert!(is_content, "{err}");
+}
+
+#[test]
+fn a_renewed_certificate_has_the_same_hosts_and_authority() {
+    let made = Certificates::create(&["db.example"]);
+    let before = show(&made.file("server.crt"));
+    let (is_content, _, err) = outcome(cert(&made.path, "renew", &["--days", "10"]));
+    assert!(is_content, "{err}");
+    let after = show(&made.file("server.pfx"));
+    assert_eq!(line(&after, "Hosts:"), line(&before, "Hosts:"));
+    assert_ne!(line(&after, "Thumbprint:"), line(&before, "Thumbprint:"));
+    assert_eq!(show(&made.file("server.crt.old")), before);
+    let program = made.serve();
+    let (is_content, _, err) = outcome(made.call(&program, &["status"], "admin.pem"));
+    assert!(is_content, "{err}");
+}
+
+#[test]
+fn nothing_is_overwritten_and_names_are_checked() {
+    let made = Certificates::create(&[]);
+    let refused = |command: &str, arguments: &[&str], expected: &str| {
+        let (is_content, out, err) = outcome(cert(&made.path, command, arguments));
+        assert!(!is_content && out.is_empty() && err.contains(expected), "{out}{err}");
+    };
+    refused("create", &[], "'rookery cert renew' replaces it");
+    refused("client", &["admin"], "admin.pem exists");
+    refused("client", &["../x"], "cannot be the name of a file");
+    refused("client", &["ca"], "is the name of other files");
+    refused("client", &["x", "--days", "0"], "0 is not in 1..");
+    let folder = tempfile::tempdir().unwrap();
+    let (is_content, _, err) = outcome(cert(folder.path(), "create", &["bad host"]));
+    assert!(!is_content && err.contains("'bad host' is neither a host name nor an IP address"), "{err}");
+    let (is_content, _, err) = outcome(cert(folder.path(), "renew", &[]));
+    assert!(!is_content && err.contains("cannot read ") && err.contains("server.crt"), "{err}");
+    std::fs::write(folder.path().join("x"), "no certificate").unwrap();
+    let (is_content, _, err) = outcome(rookery(&["cert", "show", text(&folder.path().join("x"))]));
+    assert!(!is_content && err.contains("is not a PFX file"), "{err}");
+}

@@ -1,0 +1,156 @@
+//! A server with HTTPS for tests, and clients with certificates of all kinds.
+
+use std::io::{BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use data_encoding::BASE64;
+use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, SerialNumber, date_time_ymd};
+use rookery_server::{CertificateOptions, Scheme, Thumbprint, TrustedThumbprint};
+use rustls::client::ClientConfig;
+use rustls::crypto::ring::default_provider;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName};
+use rustls::version::TLS13;
+use rustls::{ClientConnection, RootCertStore, StreamOwned, SupportedProtocolVersion};
+
+use super::support::{Answer, Wire, read_answer};
+
+/// A certificate with its private key.
+pub struct Pair {
+    pub der: CertificateDer<'static>,
+    pub key: KeyPair,
+}
+
+impl Pair {
+    pub fn private_key(&self) -> PrivateKeyDer<'static> {
+        PrivatePkcs8KeyDer::from(self.key.serialize_der()).into()
+    }
+
+    pub fn trusted(&self) -> TrustedThumbprint {
+        TrustedThumbprint::parse(&Thumbprint::of(&self.der).to_string()).unwrap()
+    }
+}
+
+pub fn params(name: &str) -> CertificateParams {
+    let mut params = CertificateParams::new(vec![name.to_owned(), "127.0.0.1".to_owned()]).unwrap();
+    params.distinguished_name.push(DnType::CommonName, name);
+    params.serial_number = Some(SerialNumber::from(77));
+    (params.not_before, params.not_after) = (date_time_ymd(2020, 1, 1), date_time_ymd(2120, 1, 1));
+    params
+}
+
+pub fn self_signed(params: &CertificateParams) -> Pair {
+    let key = KeyPair::generate().unwrap();
+    Pair { der: params.self_signed(&key).unwrap().der().clone(), key }
+}
+
+/// A server with a certificate of an authority, and clients with others.
+pub struct Secured {
+    pub wire: Wire,
+    pub authority: Pair,
+    pub server: Pair,
+    pub admin: Pair,
+    pub expired: Pair,
+    pub future: Pair,
+    folder: tempfile::TempDir,
+}
+
+fn secure(options: &mut rookery_server::Options, pem: PathBuf, admins: &[&Pair]) {
+    options.scheme = Scheme::Https;
+    options.certificate = CertificateOptions { pem: Some(pem), ..CertificateOptions::default() };
+    options.admins = admins.iter().map(|pair| pair.trusted()).collect();
+}
+
+impl Secured {
+    pub fn start() -> Secured {
+        Secured::start_with(|_| ())
+    }
+
+    pub fn start_with(change: impl FnOnce(&mut rookery_server::Options)) -> Secured {
+        let mut of_authority = params("authority");
+        of_authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let authority = self_signed(&of_authority);
+        let key = KeyPair::generate().unwrap();
+        let issuer = Issuer::from_params(&of_authority, &authority.key);
+        let server = Pair { der: params("db.example").signed_by(&key, &issuer).unwrap().der().clone(), key };
+        let admin = self_signed(&params("admin"));
+        let mut dated = params("admin");
+        dated.not_after = date_time_ymd(2021, 1, 1);
+        let expired = self_signed(&dated);
+        (dated.not_before, dated.not_after) = (date_time_ymd(2110, 1, 1), date_time_ymd(2120, 1, 1));
+        let future = self_signed(&dated);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("server.pem");
+        std::fs::write(&path, pem(&server)).unwrap();
+        let wire = Wire::start_with(|options| {
+            secure(options, path, &[&admin, &expired, &future]);
+            change(options);
+        });
+        Secured { wire, authority, server, admin, expired, future, folder }
+    }
+
+    /// Stops the server, and starts one with the databases in a folder.
+    pub fn restart(self, data: &Path) -> Secured {
+        drop(self.wire);
+        let wire = Wire::start_with(|options| {
+            secure(options, self.folder.path().join("server.pem"), &[&self.admin]);
+            (options.in_memory, options.data_directory) = (false, data.to_owned());
+        });
+        Secured { wire, ..self }
+    }
+
+    /// A client that trusts the authority, and has the certificate of a pair.
+    pub fn config(&self, pair: Option<&Pair>, versions: &[&'static SupportedProtocolVersion]) -> ClientConfig {
+        let mut roots = RootCertStore::empty();
+        roots.add(self.authority.der.clone()).unwrap();
+        let builder = ClientConfig::builder_with_provider(Arc::new(default_provider()))
+            .with_protocol_versions(versions)
+            .unwrap()
+            .with_root_certificates(roots);
+        match pair {
+            Some(pair) => builder.with_client_auth_cert(vec![pair.der.clone()], pair.private_key()).unwrap(),
+            None => builder.with_no_client_auth(),
+        }
+    }
+
+    pub fn connect(&self, config: &Arc<ClientConfig>) -> StreamOwned<ClientConnection, TcpStream> {
+        let name = ServerName::try_from("127.0.0.1").unwrap();
+        StreamOwned::new(ClientConnection::new(config.clone(), name).unwrap(), self.wire.connect())
+    }
+
+    pub fn call(&self, pair: Option<&Pair>, line: &str, body: &str) -> Answer {
+        call(self.connect(&Arc::new(self.config(pair, &[&TLS13]))), line, body).unwrap()
+    }
+
+    /// Waits until a client with the operator's certificate is served.
+    #[track_caller]
+    pub fn serves_again(&self) {
+        let config = Arc::new(self.config(Some(&self.admin), &[&TLS13]));
+        let end = Instant::now() + Duration::from_secs(20);
+        while call(self.connect(&config), "GET /databases", "").is_none_or(|answer| answer.status != 200) {
+            assert!(Instant::now() < end, "no place among the connections became free");
+        }
+    }
+
+    pub fn metric(&self, name: &str) -> u64 {
+        let text = self.call(Some(&self.admin), "GET /metrics", "").text();
+        let line = text.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+        line.trim().parse().unwrap()
+    }
+}
+
+pub fn pem(pair: &Pair) -> String {
+    let certificate = BASE64.encode(&pair.der);
+    format!("-----BEGIN CERTIFICATE-----\n{certificate}\n-----END CERTIFICATE-----\n{}", pair.key.serialize_pem())
+}
+
+/// The answer to a request over a stream; `None` if there is none.
+pub fn call(mut stream: impl Read + Write, line: &str, body: &str) -> Option<Answer> {
+    let size = body.len();
+    let head = format!("{line} HTTP/1.1\r\nHost: db.example\r\nConnection: close\r\nContent-Length: {size}\r\n\r\n");
+    stream.write_all(head.as_bytes()).ok()?;
+    stream.write_all(body.as_bytes()).ok()?;
+    read_answer(&mut BufReader::new(stream), false)
+}
