@@ -149,6 +149,11 @@ impl Import {
         Ok(false)
     }
 
+    /// Bytes of the dump that it holds in memory, about: what is not cut up yet, and the batch.
+    pub fn held_size(&self) -> usize {
+        self.reader.held_size() + self.work.batch.size()
+    }
+
     /// Why a stream that ends here is not a whole dump.
     pub fn cut_off(&self) -> Error {
         bad_dump(self.reader.cut_off())
@@ -194,8 +199,11 @@ impl Import {
     }
 
     /// Ends the operation because of an error, after what is on its way has landed. Gives how many documents are stored.
-    pub fn fail(self, error: Error) -> u64 {
-        // It may be refused as well; the first error counts.
+    pub fn fail(mut self, error: Error) -> u64 {
+        if !matches!(error, Error::Canceled) {
+            // What stands before the mistake is stored, unless it is refused as well; the first error counts.
+            let _ = self.work.send();
+        }
         let _ = self.work.flight.wait();
         self.work.report();
         self.work.operation.end(match error {

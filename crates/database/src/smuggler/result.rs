@@ -1,6 +1,6 @@
 //! What an export or import has counted, and what it has to say.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use documents::{Date, Etag};
 use json::Writer;
@@ -37,6 +37,8 @@ pub struct SmugglerResult {
     /// Messages beyond those that are kept.
     dropped: u64,
     began: Instant,
+    /// How long it took, once it is over.
+    took: Option<Duration>,
     /// Parts of the record of the database that were taken over.
     pub(crate) record: Vec<&'static str>,
 }
@@ -48,6 +50,7 @@ impl Default for SmugglerResult {
             messages: Vec::new(),
             dropped: 0,
             began: Instant::now(),
+            took: None,
             record: Vec::new(),
         }
     }
@@ -128,6 +131,7 @@ impl SmugglerResult {
             counts.is_processed = true;
             counts.is_skipped |= counts.began.is_none();
         }
+        self.took = Some(self.began.elapsed());
         if self.dropped > 0 {
             let dropped = self.dropped;
             self.messages.push(format!("{dropped} further messages were not kept."));
@@ -143,7 +147,7 @@ impl SmugglerResult {
     pub fn write_members(&self, json: &mut Writer<'_>) {
         self.write_counts(json);
         json.name("Messages").array(|json| self.messages.iter().for_each(|message| _ = json.string(message)));
-        json.name("Elapsed").string(&elapsed(self.began));
+        json.name("Elapsed").string(&time_span(self.took.unwrap_or_else(|| self.began.elapsed())));
     }
 
     /// Writes the counts alone, as the progress of an operation has them.
@@ -197,8 +201,7 @@ fn write_counts(json: &mut Writer<'_>, counts: &Counts, is_skipped: bool) {
 }
 
 /// As .NET writes a time span.
-fn elapsed(began: Instant) -> String {
-    let elapsed = began.elapsed();
+fn time_span(elapsed: Duration) -> String {
     let (seconds, ticks) = (elapsed.as_secs(), elapsed.subsec_nanos() / 100);
     let (days, hours) = (seconds / 86_400, seconds / 3600 % 24);
     let days = if days > 0 { format!("{days}.") } else { String::new() };
