@@ -300,7 +300,7 @@ impl DumpReader {
     }
 
     /// One byte between names, values and elements.
-    fn step(&mut self, byte: u8) -> Result<Option<Event<'_>>, DumpError> {
+    fn step(&mut self, byte: u8) -> Result<Option<Event<'static>>, DumpError> {
         use State as S;
         let next = match (self.state, byte) {
             (_, b' ' | b'\n' | b'\r' | b'\t') => self.state,
