@@ -81,7 +81,8 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     if format == Format::Ravendbdump {
         ensure!(arguments.query.is_none(), "a dump has documents and no results of a query; use --format jsonl or csv");
     } else {
-        for (is_given, flag) in [(arguments.types.is_some(), "--types"), (arguments.transform.is_some(), "--transform")] {
+        for (is_given, flag) in [(arguments.types.is_some(), "--types"), (arguments.transform.is_some(), "--transform")]
+        {
             ensure!(!is_given, "{flag} is for dumps; name the format with --format ravendbdump");
         }
     }
@@ -214,7 +215,8 @@ impl Export<'_> {
         });
         let script = script.transpose()?;
         // A file called x.ravendbdump.gz is gzip, as its name says.
-        let is_gzip = output.as_ref().and_then(|path| path.extension()).is_some_and(|end| end.eq_ignore_ascii_case("gz"));
+        let is_gzip =
+            output.as_ref().and_then(|path| path.extension()).is_some_and(|end| end.eq_ignore_ascii_case("gz"));
         let mut options = Vec::new();
         Writer::new(&mut options).object(|json| {
             if let Some(types) = types {
@@ -239,7 +241,10 @@ impl Export<'_> {
         let count = |name| documents.and_then(|counts| counts.get(name)).and_then(Value::as_i64).unwrap_or(0);
         let errored = count("ErroredCount");
         if errored > 0 {
-            complain(format_args!("{} skipped: the script fails for them", counted(errored.unsigned_abs(), "document")));
+            complain(format_args!(
+                "{} skipped: the script fails for them",
+                counted(errored.unsigned_abs(), "document")
+            ));
         }
         Ok((count("ReadCount") - count("SkippedCount") - errored).unsigned_abs())
     }

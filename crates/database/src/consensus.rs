@@ -52,11 +52,7 @@ impl Database {
     }
 
     /// As [`propose`](Self::propose). Waits for a place in a full queue.
-    pub(crate) fn propose_blocking(
-        self: &Arc<Self>,
-        write: Write,
-        done: impl FnOnce(Result<Answer>) + Send + 'static,
-    ) {
+    pub(crate) fn propose_blocking(self: &Arc<Self>, write: Write, done: impl FnOnce(Result<Answer>) + Send + 'static) {
         let size = write.size();
         self.propose_entered(self.enter_blocking(size), size, write, done);
     }

@@ -56,11 +56,11 @@ pub use database::{Database, StorageArea};
 pub use databases::{Databases, DatabasesOptions};
 pub use error::{Error, Result};
 pub use folders::is_being_removed;
+pub use indexes::wire::{automatic_indexing, write_places, write_vectors};
 pub use indexes::{
     Action, Advice, Explanation, FormerDefinition, Index, IndexStatistics, Indexes, IndexingBatch, IndexingStatus,
     Problem,
 };
-pub use indexes::wire::{automatic_indexing, write_places, write_vectors};
 pub use limits::Limits;
 pub use operations::{Operation, OperationDetail, OperationId, OperationResult, OperationStatus, Operations, Progress};
 pub use patches::{PatchAttempts, PatchedDocument, QueryPatch};

@@ -129,7 +129,6 @@ impl ElementScanner {
             self.at += 1;
         }
     }
-
 }
 
 impl ValueScanner {

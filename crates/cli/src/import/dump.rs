@@ -77,9 +77,10 @@ fn read_some(dump: &mut Counted, chunk: &mut [u8]) -> std::io::Result<usize> {
 
 /// The options, as the endpoint reads them.
 fn options(arguments: &Arguments) -> anyhow::Result<Vec<u8>> {
-    let script = arguments.transform.as_ref().map(|path| {
-        std::fs::read_to_string(path).with_context(|| format!("reading the script {}", path.display()))
-    });
+    let script = arguments
+        .transform
+        .as_ref()
+        .map(|path| std::fs::read_to_string(path).with_context(|| format!("reading the script {}", path.display())));
     let script = script.transpose()?;
     let mut options = Vec::new();
     json::Writer::new(&mut options).object(|json| {
@@ -110,7 +111,9 @@ fn report(result: &Value, file: &str, database: &str) -> anyhow::Result<ExitCode
     let kinds = [("Documents", "document"), ("Indexes", "index"), ("Identities", "identity")];
     let counts: Vec<String> = kinds
         .iter()
-        .filter(|(item_type, _)| result.get(item_type).and_then(|counts| counts.get("Skipped")) != Some(&Value::Bool(true)))
+        .filter(|(item_type, _)| {
+            result.get(item_type).and_then(|counts| counts.get("Skipped")) != Some(&Value::Bool(true))
+        })
         .map(|(item_type, noun)| counted(stored(item_type), noun))
         .collect();
     let are = is_or_are(kinds.iter().map(|(item_type, _)| stored(item_type)).sum());

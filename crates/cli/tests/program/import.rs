@@ -222,7 +222,8 @@ fn an_interrupted_import_tells_what_is_stored_and_resumes() {
 #[test]
 fn a_dump_goes_from_one_database_to_another() {
     let folder = tempfile::tempdir().unwrap();
-    let mut program = Program::start(&["serve", "--url", "http://127.0.0.1:0", "--data", text(&folder.path().join("data"))]);
+    let mut program =
+        Program::start(&["serve", "--url", "http://127.0.0.1:0", "--data", text(&folder.path().join("data"))]);
     program.request("PUT", "/admin/databases?name=Shop", "{\"DatabaseName\":\"Shop\"}");
     assert!(program.request("POST", "/databases/Shop/studio/sample-data", "").starts_with("HTTP/1.1 204"));
     program.request("POST", "/databases/Shop/identity/seed?name=users|&value=7", "");
@@ -236,12 +237,14 @@ fn a_dump_goes_from_one_database_to_another() {
     assert!(is_done && out.is_empty() && err.starts_with("1059 documents are in "), "{out}{err}");
     let (is_done, out, err) = outcome(import(&program, "Shop2", &file, &[]));
     assert!(is_done && out.contains("documents, 4 indexes and 1 identity from "), "{out}{err}");
-    let (is_done, out, err) = outcome(import(&program, "Orders", &file, &["--types", "Documents", "--collection", "orders"]));
+    let (is_done, out, err) =
+        outcome(import(&program, "Orders", &file, &["--types", "Documents", "--collection", "orders"]));
     assert!(is_done && out.starts_with("830 documents from "), "{out}{err}");
 
     let script = folder.path().join("script.js");
     std::fs::write(&script, "if (this.Name != 'Beverages') throw 'skip'; this.Name = 'Drinks';").unwrap();
-    let (is_done, _, err) = export(&["--types", "Documents", "--collection", "Categories", "--transform", text(&script)]);
+    let (is_done, _, err) =
+        export(&["--types", "Documents", "--collection", "Categories", "--transform", text(&script)]);
     assert!(is_done && err.starts_with("1 document is in "), "{err}");
     let (is_done, out, err) = outcome(import(&program, "One", &file, &[]));
     assert!(is_done && out.starts_with("1 document from "), "{out}{err}");

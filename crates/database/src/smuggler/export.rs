@@ -59,7 +59,12 @@ impl Database {
     /// # Errors
     ///
     /// [`Error::OperationInUse`]; [`Error::Script`] for a transform script that is no JavaScript.
-    pub fn export(self: &Arc<Self>, id: Option<OperationId>, options: SmugglerOptions, record: Value) -> Result<Export> {
+    pub fn export(
+        self: &Arc<Self>,
+        id: Option<OperationId>,
+        options: SmugglerOptions,
+        record: Value,
+    ) -> Result<Export> {
         let transform = Transform::of(self, &options)?;
         let id = id.unwrap_or_else(|| self.operations().next_id());
         let operation = self.operations().start(id, format!("Export database: {}", self.name()))?;
@@ -210,7 +215,10 @@ impl Export {
         let start = out.len();
         document.write_to(out);
         if let Some(transform) = &self.transform {
-            let transformed = transform.run(&self.database, document.id(), &out[start..]);
+            let transformed = {
+                let stored = (document.change_vector(), document.last_modified());
+                transform.run(&self.database, document.id(), &out[start..], (&stored.0, stored.1))
+            };
             out.truncate(start);
             match transformed {
                 Ok(Transformed::Document(changed)) => write_changed(out, document, &changed),

@@ -429,7 +429,11 @@ impl ImportWork {
             self.result.counts_mut(ItemType::Documents).left_out += 1;
             return Ok(());
         }
-        let transformed = self.transform.as_ref().map(|script| script.run(&self.database, id, document.bytes()));
+        let transformed = self.transform.as_ref().map(|script| {
+            let change_vector = metadata.change_vector.as_deref().unwrap_or_default();
+            let stored = (change_vector, metadata.last_modified.unwrap_or(self.now));
+            script.run(&self.database, id, document.bytes(), stored)
+        });
         let transformed = match transformed {
             None => None,
             Some(Ok(Transformed::Document(changed))) => Some(changed),

@@ -137,7 +137,11 @@ fn write_automatic(json: &mut Writer<'_>, index: &Index, definition: &AutomaticI
 }
 
 /// Takes over an element of `Indexes`; gives the name of the index, as far as it has one, and what became of it.
-pub(crate) fn put(database: &Database, element: Raw<'_>, options: &SmugglerOptions) -> (String, Result<(), IndexRefused>) {
+pub(crate) fn put(
+    database: &Database,
+    element: Raw<'_>,
+    options: &SmugglerOptions,
+) -> (String, Result<(), IndexRefused>) {
     let definition = element.get("IndexDefinition").filter(|definition| definition.kind() == Kind::Object);
     let Some(definition) = definition else {
         return (String::new(), Err(IndexRefused::Definition("there is no object 'IndexDefinition'".to_owned())));
@@ -210,7 +214,8 @@ fn elements<'v>(given: &'v Value, name: &str) -> Result<&'v [Value], &'static st
 }
 
 fn field_of(given: &Value) -> Result<Field, &'static str> {
-    let path = given.get("Name").and_then(Value::as_str).filter(|path| !path.is_empty()).ok_or("a field has no 'Name'")?;
+    let path =
+        given.get("Name").and_then(Value::as_str).filter(|path| !path.is_empty()).ok_or("a field has no 'Name'")?;
     if path.len() > DUMPED_FIELD_NAME_SIZE_MAX {
         return Err("the name of a field is longer than the limit DUMPED_FIELD_NAME_SIZE_MAX");
     }

@@ -9,6 +9,7 @@ use json::{Kind, Raw};
 #[derive(Debug, Default)]
 pub(crate) struct DumpedMetadata<'d> {
     pub id: Option<Cow<'d, str>>,
+    pub change_vector: Option<Cow<'d, str>>,
     pub collection: Option<Cow<'d, str>>,
     pub last_modified: Option<Date>,
     pub expires: Option<Date>,
@@ -27,6 +28,7 @@ impl<'d> DumpedMetadata<'d> {
         for (name, value) in metadata.into_iter().flat_map(Raw::members) {
             match name.escaped() {
                 b"@id" => found.id = value.as_str(),
+                b"@change-vector" => found.change_vector = value.as_str(),
                 b"@collection" => found.collection = value.as_str().filter(|name| !name.is_empty()),
                 b"@last-modified" => found.last_modified = date(value),
                 b"@expires" => found.expires = date(value),

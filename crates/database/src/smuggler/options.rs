@@ -127,7 +127,10 @@ impl SmugglerOptions {
                     let names = text(name, value)?;
                     options.types = ItemTypes::parse(&names).map_err(|unknown| {
                         let known: Vec<_> = ItemType::all().map(ItemType::name).collect();
-                        bad(format!("'OperateOnTypes' has the type '{unknown}', which is none of: {}", known.join(", ")))
+                        bad(format!(
+                            "'OperateOnTypes' has the type '{unknown}', which is none of: {}",
+                            known.join(", ")
+                        ))
                     })?;
                 }
                 "OperateOnDatabaseRecordTypes" => options.record_types = Some(record_types(&text(name, value)?)?),
@@ -156,7 +159,9 @@ impl SmugglerOptions {
                 "EncryptionKey" => return Err(Feature::Encryption.missing_for("'EncryptionKey' of a dump").into()),
                 _ => {
                     let name: String = name.chars().take(80).collect();
-                    return Err(bad(format!("exports and imports have no option '{name}'. Remove it, or correct its name")));
+                    return Err(bad(format!(
+                        "exports and imports have no option '{name}'. Remove it, or correct its name"
+                    )));
                 }
             }
         }
@@ -217,7 +222,8 @@ fn collections(value: &Value) -> Result<Vec<String>> {
 }
 
 fn record_types(names: &str) -> Result<Vec<String>> {
-    let names: Vec<String> = names.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect();
+    let names: Vec<String> =
+        names.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect();
     match names.iter().find(|name| !RECORD_TYPES.iter().any(|known| known.eq_ignore_ascii_case(name))) {
         None => Ok(names),
         Some(unknown) => {

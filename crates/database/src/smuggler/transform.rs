@@ -1,5 +1,6 @@
 //! The transform script: changes each document, or throws `'skip'` to leave it out.
 
+use documents::Date;
 use script::{Body, Document, Host, Input, Key, Program, Run, Stored};
 
 use super::SmugglerOptions;
@@ -43,12 +44,24 @@ impl Transform {
     /// Runs the script on a document.
     ///
     /// * `json`: checked JSON, an object with `@metadata`.
+    /// * `stored`: its change vector and date.
     ///
     /// # Errors
     ///
     /// [`Error::Script`], or [`Error::Canceled`] if the caller was stopped.
-    pub fn run(&self, database: &Database, id: &str, json: &[u8]) -> Result<Transformed> {
-        let this = Document { id: id.to_owned(), json: json.into(), stored: None };
+    pub fn run(
+        &self,
+        database: &Database,
+        id: &str,
+        json: &[u8],
+        (change_vector, last_modified): (&str, Date),
+    ) -> Result<Transformed> {
+        let stored = Stored {
+            change_vector: change_vector.to_owned(),
+            last_modified: last_modified.to_string(),
+            ticks: last_modified.ticks(),
+        };
+        let this = Document { id: id.to_owned(), json: json.into(), stored: Some(stored) };
         let run = Run {
             this: Some(Input::Document(&this)),
             arguments: &[Input::Json(b"{}")],

@@ -108,7 +108,8 @@ fn a_dump_is_read_as_what_it_was_written_from() {
     for size in [1, 5, dump.len()] {
         let to = database();
         put(&to, "users/gone", r#"{"@metadata":{"@collection":"Users"}}"#);
-        let imported = try_import(&to, dump.as_bytes(), r#"{"OperateOnTypes":"Documents,Tombstones,Identities"}"#, size).unwrap();
+        let imported =
+            try_import(&to, dump.as_bytes(), r#"{"OperateOnTypes":"Documents,Tombstones,Identities"}"#, size).unwrap();
         assert_eq!(contents(&to), contents(&from), "{size}: {:?}", imported.result);
         let read = |item_type| imported.result.counts(item_type).read;
         assert_eq!((read(ItemType::Documents), read(ItemType::Tombstones), read(ItemType::Identities)), (2, 1, 1));
@@ -159,7 +160,8 @@ fn a_script_changes_documents_on_their_way_out_and_in() {
     assert!(matches!(refused, Err(Error::Script { .. })));
     let thrown = try_import(&database(), export(&from, "{}").as_bytes(), r#"{"TransformScript":"throw 'x'"}"#, 9);
     assert!(thrown.unwrap_err().to_string().contains("a/1"));
-    let skipped = import(&database(), &export(&from, "{}"), r#"{"TransformScript":"throw 'x'","SkipCorruptedData":true}"#);
+    let skipped =
+        import(&database(), &export(&from, "{}"), r#"{"TransformScript":"throw 'x'","SkipCorruptedData":true}"#);
     assert_eq!(skipped.result.counts(ItemType::Documents).errored, 1);
 }
 
@@ -184,7 +186,8 @@ fn a_bad_item_is_named_with_its_place_and_may_be_skipped() {
     assert!(target.read().get("a/3").unwrap().is_some());
     assert_eq!(target.read().get("old").unwrap().unwrap().collection().as_deref(), Some("Olds"));
     let messages = imported.result.messages().join("\n");
-    for text in ["element 2 of 'Docs'", "no '@id'", "element 4 of 'Docs'", "'old'", "element 1 of 'Identities'", "'I'"] {
+    for text in ["element 2 of 'Docs'", "no '@id'", "element 4 of 'Docs'", "'old'", "element 1 of 'Identities'", "'I'"]
+    {
         assert!(messages.contains(text), "{text}: {messages}");
     }
 }
@@ -199,7 +202,9 @@ fn what_is_not_supported_is_passed_over_and_counted() {
         let imported = try_import(&to, dump, "{}", size).unwrap();
         let read = |item_type| (imported.result.counts(item_type).read, imported.result.counts(item_type).is_skipped);
         assert_eq!(read(ItemType::Documents), (1, false));
-        for item_type in [ItemType::Attachments, ItemType::RevisionDocuments, ItemType::CounterGroups, ItemType::TimeSeries] {
+        for item_type in
+            [ItemType::Attachments, ItemType::RevisionDocuments, ItemType::CounterGroups, ItemType::TimeSeries]
+        {
             assert_eq!(read(item_type), (1, true), "{item_type:?}");
         }
         assert!(imported.result.messages().iter().any(|message| message.contains("'RevisionDocuments' were skipped")));
@@ -210,8 +215,11 @@ fn what_is_not_supported_is_passed_over_and_counted() {
 fn numbers_that_were_given_out_are_not_given_out_again() {
     let to = database();
     put(&to, "Raven/Hilo/users", r#"{"Max":64,"@metadata":{"@collection":"@hilo"}}"#);
-    let hilo = |max: u64| format!(r#"{{"Docs":[{{"Max":{max},"@metadata":{{"@collection":"@hilo","@id":"Raven/Hilo/users"}}}}]}}"#);
-    let max = || String::from_utf8(to.read().get("Raven/Hilo/users").unwrap().unwrap().body().bytes().to_vec()).unwrap();
+    let hilo = |max: u64| {
+        format!(r#"{{"Docs":[{{"Max":{max},"@metadata":{{"@collection":"@hilo","@id":"Raven/Hilo/users"}}}}]}}"#)
+    };
+    let max =
+        || String::from_utf8(to.read().get("Raven/Hilo/users").unwrap().unwrap().body().bytes().to_vec()).unwrap();
     import(&to, &hilo(32), "{}");
     assert_eq!(max(), r#"{"Max":64}"#);
     import(&to, &hilo(96), "{}");

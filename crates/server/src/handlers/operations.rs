@@ -77,7 +77,8 @@ fn write_with(json: &mut json::Writer<'_>, operation: &Operation, details: Detai
         Some(progress) if !matches!(operation.status(), OperationStatus::Completed(_)) => {
             json.name("Progress").object(|json| {
                 if let Some(transfer) = &progress.transfer {
-                    json.name("$type").string("Raven.Client.Documents.Smuggler.SmugglerResult+SmugglerProgress, Raven.Client");
+                    json.name("$type")
+                        .string("Raven.Client.Documents.Smuggler.SmugglerResult+SmugglerProgress, Raven.Client");
                     json.name("Message").null();
                     transfer.write_counts(json);
                     return;

@@ -9,9 +9,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use database::documents::Date;
-use database::smuggler::{
-    DumpCompression, DumpSink, Import, Imported, ItemType, SmugglerOptions, SmugglerResult,
-};
+use database::smuggler::{DumpCompression, DumpSink, Import, Imported, ItemType, SmugglerOptions, SmugglerResult};
 use database::{Database, LockMode};
 use hyper::StatusCode;
 use hyper::header::{CONTENT_DISPOSITION, CONTENT_TYPE, HeaderValue};
@@ -38,9 +36,10 @@ const FLUSH_AFTER: Duration = Duration::from_millis(50);
 
 pub(crate) async fn export(mut exchange: Exchange) -> Result<Reply> {
     let id = exchange.query().number("operationId")?;
-    let is_form = exchange.headers.get(CONTENT_TYPE).is_some_and(|kind| {
-        kind.as_bytes().to_ascii_lowercase().starts_with(b"application/x-www-form-urlencoded")
-    });
+    let is_form = exchange
+        .headers
+        .get(CONTENT_TYPE)
+        .is_some_and(|kind| kind.as_bytes().to_ascii_lowercase().starts_with(b"application/x-www-form-urlencoded"));
     let options = exchange.parse_body(move |body| options_of(body, is_form)).await?;
     let database = exchange.database().clone();
     let record = exchange.node.databases.record(database.name())?;
@@ -296,7 +295,9 @@ impl Upload {
             (Stage::BeforeOptions, _) => return Err(bad("its first part must be 'importOptions'")),
             (Stage::InOptions(options), FormEvent::Content(content)) => {
                 if options.len() + content.len() > IMPORT_OPTIONS_SIZE_MAX {
-                    return Err(bad(&format!("'importOptions' exceeds IMPORT_OPTIONS_SIZE_MAX = {IMPORT_OPTIONS_SIZE_MAX}")));
+                    return Err(bad(&format!(
+                        "'importOptions' exceeds IMPORT_OPTIONS_SIZE_MAX = {IMPORT_OPTIONS_SIZE_MAX}"
+                    )));
                 }
                 options.extend_from_slice(&content);
             }
@@ -424,12 +425,7 @@ impl File {
 }
 
 /// Takes over the parts of a record that options name.
-fn take_record(
-    node: &Node,
-    database: &Database,
-    options: &SmugglerOptions,
-    imported: &mut Imported,
-) -> Result<()> {
+fn take_record(node: &Node, database: &Database, options: &SmugglerOptions, imported: &mut Imported) -> Result<()> {
     let Some(record) = imported.record.take() else { return Ok(()) };
     let result = &mut imported.result;
     let part = |name| record.get(name).filter(|value| options.has_record_type(name) && **value != Value::Null);

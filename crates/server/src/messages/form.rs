@@ -128,7 +128,9 @@ impl Form {
                     Some(b"\r\n") => {
                         self.part_count += 1;
                         if self.part_count > FORM_PARTS_MAX {
-                            return Err(bad(&format!("it has more parts than the limit FORM_PARTS_MAX = {FORM_PARTS_MAX}")));
+                            return Err(bad(&format!(
+                                "it has more parts than the limit FORM_PARTS_MAX = {FORM_PARTS_MAX}"
+                            )));
                         }
                         // The end of the line stays: a head without a line ends with it.
                         self.state = State::InHead;

@@ -58,7 +58,9 @@ fn a_database_is_exported_and_imported_elsewhere() {
         assert!(export.body.starts_with(start));
         let answer = import(&wire, "to", "{}", &export.body);
         assert_eq!(answer.status, 200, "{}", answer.text());
-        assert!(answer.text().starts_with(r#"{"$type":"Raven.Client.Documents.Smuggler.SmugglerResult, Raven.Client""#));
+        assert!(
+            answer.text().starts_with(r#"{"$type":"Raven.Client.Documents.Smuggler.SmugglerResult, Raven.Client""#)
+        );
         assert_eq!(counted(&answer, "Documents", "ReadCount"), "1059");
         assert_eq!(counted(&answer, "Indexes", "ReadCount"), "6");
         assert_eq!(counted(&answer, "Indexes", "ErroredCount"), "0");
@@ -71,7 +73,10 @@ fn a_database_is_exported_and_imported_elsewhere() {
     assert_eq!(all("to", "debug/identities"), all("db", "debug/identities"));
     let body = |database: &str| {
         let text = all(database, "docs?id=orders/1-A");
-        let (body, date) = (text.split_once("@change-vector").unwrap().0.to_owned(), text.split_once("@last-modified").unwrap().1.to_owned());
+        let (body, date) = (
+            text.split_once("@change-vector").unwrap().0.to_owned(),
+            text.split_once("@last-modified").unwrap().1.to_owned(),
+        );
         (body, date)
     };
     assert_eq!(body("to"), body("db"));
@@ -87,7 +92,10 @@ fn the_options_of_an_export_may_come_in_a_form() {
     let export = wire.call_with("POST /databases/db/smuggler/export", &headers, body.as_bytes());
     assert_eq!(export.header("content-disposition"), Some("attachment; filename=a%20b%2F.ravendbdump"));
     let dump = gunzip(&export.body);
-    assert!(dump.starts_with(r#"{"BuildVersion":71028,"Docs":[{"@metadata":{"@collection":"As","@change-vector":"#), "{dump}");
+    assert!(
+        dump.starts_with(r#"{"BuildVersion":71028,"Docs":[{"@metadata":{"@collection":"As","@change-vector":"#),
+        "{dump}"
+    );
     assert!(!dump.contains("b/1") && dump.ends_with("}}]}"), "{dump}");
 }
 
@@ -98,7 +106,10 @@ fn an_export_is_an_operation() {
     wire.check("GET /databases/db/operations/next-operation-id", "", 200, r#"{"Id":1,"NodeTag":"A"}"#);
     assert_eq!(wire.call("POST /databases/db/smuggler/export?operationId=1", "{}").status, 200);
     let state = wire.call("GET /databases/db/operations/state?id=1", "").text();
-    assert!(state.contains(r#""Result":{"$type":"Raven.Client.Documents.Smuggler.SmugglerResult, Raven.Client","#), "{state}");
+    assert!(
+        state.contains(r#""Result":{"$type":"Raven.Client.Documents.Smuggler.SmugglerResult, Raven.Client","#),
+        "{state}"
+    );
     assert!(state.ends_with(r#""Status":"Completed"}"#), "{state}");
 }
 
@@ -108,23 +119,64 @@ fn what_a_request_lacks_is_refused_by_name() {
     let check = |body: &[u8], exception: &str, message: &str| {
         wire.call_with("POST /databases/db/smuggler/import", &[TYPE], body).check_error(400, exception, message);
     };
-    let refused = |options: &str, dump: &[u8], exception: &str, message: &str| check(&form(options, dump), exception, message);
+    let refused =
+        |options: &str, dump: &[u8], exception: &str, message: &str| check(&form(options, dump), exception, message);
     refused("{}", b"[1]", "InvalidDataException", "The dump cannot be imported: byte 0: a JSON object is expected");
     refused("{}", b"", "InvalidDataException", "The dump cannot be imported: byte 0: the file is empty");
-    refused("{}", br#"{"Docs":[{"@metadata":{"@id":"a/1"}},{"#, "InvalidDataException", "The dump cannot be imported: byte");
+    refused(
+        "{}",
+        br#"{"Docs":[{"@metadata":{"@id":"a/1"}},{"#,
+        "InvalidDataException",
+        "The dump cannot be imported: byte",
+    );
     assert_eq!(count(&wire, "db"), 1, "what stands before the end is stored");
-    refused("{}", br#"{"Docs":[{"b":1}]}"#, "InvalidDataException", "The dump cannot be imported: byte 9, element 1 of 'Docs': the document has no '@id'");
+    refused(
+        "{}",
+        br#"{"Docs":[{"b":1}]}"#,
+        "InvalidDataException",
+        "The dump cannot be imported: byte 9, element 1 of 'Docs': the document has no '@id'",
+    );
     refused(r#"{"OperateOnTypes":"Blah"}"#, b"{}", "InvalidDataException", "'OperateOnTypes' has the type 'Blah'");
     refused("[]", b"{}", "InvalidStartOfObjectException", "Expected start of object");
     check(b"--XX--\r\n", "BadRequestException", "The form is not acceptable: its first part must be 'importOptions'");
     let text = form("{}", b"{}");
     let file = text.windows(10).position(|window| window == b"\r\n--XX\r\nCo").unwrap();
-    check(&text[file + 2..], "BadRequestException", "The form is not acceptable: its first part must be 'importOptions'");
-    check(&[&text[..file], b"\r\n--XX--\r\n"].concat(), "BadRequestException", "The form is not acceptable: it has no part with a file");
-    wire.call_with("POST /databases/db/smuggler/import", &[TYPE], &text[..text.len() - 14]).check_error(400, "EndOfStreamException", "The request body is incomplete");
-    wire.check_error("POST /databases/db/smuggler/import", "{}", 400, "BadRequestException", "The form is not acceptable: the Content-Type");
-    wire.check_error("POST /databases/db/smuggler/export", r#"{"Zork":1}"#, 400, "InvalidDataException", "exports and imports have no option 'Zork'");
-    wire.check_error("POST /databases/db/smuggler/export", r#"{"EncryptionKey":"a"}"#, 501, "RavenException", "Rookery");
+    check(
+        &text[file + 2..],
+        "BadRequestException",
+        "The form is not acceptable: its first part must be 'importOptions'",
+    );
+    check(
+        &[&text[..file], b"\r\n--XX--\r\n"].concat(),
+        "BadRequestException",
+        "The form is not acceptable: it has no part with a file",
+    );
+    wire.call_with("POST /databases/db/smuggler/import", &[TYPE], &text[..text.len() - 14]).check_error(
+        400,
+        "EndOfStreamException",
+        "The request body is incomplete",
+    );
+    wire.check_error(
+        "POST /databases/db/smuggler/import",
+        "{}",
+        400,
+        "BadRequestException",
+        "The form is not acceptable: the Content-Type",
+    );
+    wire.check_error(
+        "POST /databases/db/smuggler/export",
+        r#"{"Zork":1}"#,
+        400,
+        "InvalidDataException",
+        "exports and imports have no option 'Zork'",
+    );
+    wire.check_error(
+        "POST /databases/db/smuggler/export",
+        r#"{"EncryptionKey":"a"}"#,
+        501,
+        "RavenException",
+        "Rookery",
+    );
     let syntax = r#"{"TransformScript":"this. ="}"#;
     wire.check_error("POST /databases/db/smuggler/export", syntax, 400, "JavaScriptParseException", "Failed to parse");
     refused(syntax, b"{}", "JavaScriptParseException", "Failed to parse");
@@ -173,7 +225,9 @@ fn decompression_bombs_are_read_in_bounded_memory_and_refused() {
 fn an_import_is_told_of_while_it_goes_on_and_can_be_killed() {
     let wire = Wire::with_database();
     let mut stream = wire.connect();
-    let head = format!("POST /databases/db/smuggler/import?operationId=5 HTTP/1.1\r\nHost: x\r\n{TYPE}\r\nContent-Length: 100000\r\n\r\n");
+    let head = format!(
+        "POST /databases/db/smuggler/import?operationId=5 HTTP/1.1\r\nHost: x\r\n{TYPE}\r\nContent-Length: 100000\r\n\r\n"
+    );
     stream.write_all(head.as_bytes()).unwrap();
     let begin = form("{}", br#"{"Docs":[{"@metadata":{"@id":"a/1"}},"#);
     stream.write_all(&begin[..begin.len() - b"\r\n--XX--\r\n".len()]).unwrap();
