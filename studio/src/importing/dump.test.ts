@@ -10,7 +10,11 @@ test("a dump is told by its name or its beginning", () => {
 
 test("what is notable of a result is told", () => {
   const counts = (ReadCount: number, ErroredCount = 0) => ({ ReadCount, ErroredCount });
-  const messages = ["[07:00:00 INFO] Started.", "[07:00:00 ERROR] The index 'I' was not imported: x\ny", "[07:00:01 WARNING] Left out."];
+  const messages = [
+    "[07:00:00 INFO] Started.",
+    "[07:00:00 ERROR] The index 'I' was not imported: x\ny",
+    "[07:00:01 WARNING] Left out.",
+  ];
   const result = { Documents: counts(2), Indexes: counts(3, 1), Identities: counts(1), Messages: messages };
   expect(notesOf(result)).toEqual([
     "2 indexes imported.",

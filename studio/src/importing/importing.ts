@@ -181,8 +181,7 @@ export async function importFile(
   await sending.flush();
   const { documents, replaced, skipped } = sending;
   if (dump) return { ...dump, replaced, skipped };
-  if (documents === 0 && skipped.count === 0)
-    throw new FileError("The file contains no documents. Nothing was imported.");
+  if (documents === 0 && skipped.count === 0) throw new FileError("The file contains no documents. Nothing was imported.");
   return { documents, replaced, notes: [], skipped };
 }
 
