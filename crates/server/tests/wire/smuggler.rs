@@ -229,7 +229,8 @@ fn an_import_is_told_of_while_it_goes_on_and_can_be_killed() {
         "POST /databases/db/smuggler/import?operationId=5 HTTP/1.1\r\nHost: x\r\n{TYPE}\r\nContent-Length: 100000\r\n\r\n"
     );
     stream.write_all(head.as_bytes()).unwrap();
-    let begin = form("{}", br#"{"Docs":[{"@metadata":{"@id":"a/1"}},"#);
+    // What may be the beginning of a boundary waits, so that blanks follow the document.
+    let begin = form("{}", br#"{"Docs":[{"@metadata":{"@id":"a/1"}},                "#);
     stream.write_all(&begin[..begin.len() - b"\r\n--XX--\r\n".len()]).unwrap();
     let waited = Instant::now();
     // What has arrived is stored although more is to come.
