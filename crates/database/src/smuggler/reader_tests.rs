@@ -138,10 +138,7 @@ fn streams_without_end_are_read_in_bounded_memory() {
     let text = vec![b'x'; PIECE_SIZE];
     let error = (0..1000).find_map(|_| {
         reader.push(&text);
-        match reader.next() {
-            Ok(_) => None,
-            Err(error) => Some(error),
-        }
+        reader.next().err()
     });
     assert!(error.unwrap().rule.contains("DUMP_ELEMENT_SIZE_MAX"));
     assert!(reader.held_size() <= 2 * (DUMP_ELEMENT_SIZE_MAX + PIECE_SIZE), "{}", reader.held_size());
