@@ -20,11 +20,18 @@ pub(crate) struct BulkInsert {
 
 impl BulkInsert {
     /// Sends the head of the request.
-    pub(super) fn begin(stream: Stream, path: &str, authority: &str) -> anyhow::Result<BulkInsert> {
+    ///
+    /// * `authorization`: a line of it, or nothing.
+    pub(super) fn begin(
+        stream: Stream,
+        path: &str,
+        authority: &str,
+        authorization: &str,
+    ) -> anyhow::Result<BulkInsert> {
         let mut out = BufWriter::with_capacity(256 << 10, stream);
         write!(
             out,
-            "POST {path} HTTP/1.1\r\nHost: {authority}\r\nContent-Type: application/json\r\n\
+            "POST {path} HTTP/1.1\r\nHost: {authority}\r\n{authorization}Content-Type: application/json\r\n\
              Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
         )?;
         Ok(BulkInsert { out, chunk: vec![b'['], is_first: true })
