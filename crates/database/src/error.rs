@@ -57,9 +57,9 @@ pub enum Error {
         /// What is wrong with it, and what to do.
         rule: String,
     },
-    /// A certificate cannot be registered, or changed, as asked for.
+    /// A certificate or an API key cannot be registered, or changed, as asked for.
     #[error("{rule}")]
-    BadCertificate {
+    BadPrincipal {
         /// What is wrong, and what to do.
         rule: String,
     },

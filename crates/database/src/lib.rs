@@ -18,7 +18,6 @@
 
 mod administration;
 mod bulk_insert;
-mod certificates;
 mod changes;
 mod client_configuration;
 mod consensus;
@@ -34,6 +33,7 @@ mod name;
 mod names;
 mod operations;
 mod patches;
+mod principals;
 pub mod queries;
 mod query_settings;
 mod queue;
@@ -49,7 +49,6 @@ mod tombstones;
 
 pub use administration::Deletion;
 pub use bulk_insert::{BulkInsert, BulkInsertCounts};
-pub use certificates::{Clearance, Permission, RegisteredCertificate, Rights};
 pub use changes::{ChangeListener, Committed, IndexChange};
 pub use client_configuration::ClientConfiguration;
 pub use database::{Database, StorageArea};
@@ -64,6 +63,7 @@ pub use indexes::{
 pub use limits::Limits;
 pub use operations::{Operation, OperationDetail, OperationId, OperationResult, OperationStatus, Operations, Progress};
 pub use patches::{PatchAttempts, PatchedDocument, QueryPatch};
+pub use principals::{ApiKey, Clearance, Permission, Principal, RegisteredCertificate, Rights, check_principal_name};
 pub use query_settings::{AutomaticIndexes, QuerySettings, QuerySwitch};
 pub use record::{DatabaseRecord, LockMode};
 pub use record_properties::{RECORD_PROPERTIES, RecordProperty};

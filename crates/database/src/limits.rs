@@ -155,10 +155,12 @@ pub(crate) const BULK_BUFFER_SIZE_KEPT: usize = 1 << 20;
 
 /// Certificates that are registered.
 pub(crate) const CERTIFICATES_MAX: u64 = 10_000;
-/// Bytes of the name of one.
-pub(crate) const CERTIFICATE_NAME_SIZE_MAX: usize = 256;
+/// API keys.
+pub(crate) const API_KEYS_MAX: u64 = 10_000;
+/// Bytes of the name of a certificate or key.
+pub(crate) const PRINCIPAL_NAME_SIZE_MAX: usize = 256;
 /// Databases that one has permissions for: all are looked through for each request.
-pub(crate) const CERTIFICATE_PERMISSIONS_MAX: usize = 256;
+pub(crate) const PRINCIPAL_PERMISSIONS_MAX: usize = 256;
 
 /// Bytes of one element of a dump, or of a property around its sections.
 pub(crate) const DUMP_ELEMENT_SIZE_MAX: usize = BULK_ELEMENT_SIZE_MAX;

@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use hyper::StatusCode;
-use hyper::header::{CONNECTION, HeaderValue, RETRY_AFTER};
+use hyper::header::{CONNECTION, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 
 use database::BulkInsertCounts;
 use database::documents::{self, Etag, Feature, MissingFeature};
@@ -17,6 +17,7 @@ use query::definition::DefinitionError;
 use query::execute::ScriptFailure;
 
 use crate::cause::Cause;
+use crate::limits::FAILED_ATTEMPT_WINDOW;
 use crate::messages::reply::{self, Reply};
 
 pub(crate) type Result<T> = std::result::Result<T, Error>;
@@ -111,6 +112,19 @@ pub(crate) enum Error {
     /// The client has no certificate that this server trusts.
     #[error("{0}")]
     NoIdentity(String),
+    /// The request has an API key that this server does not accept.
+    #[error("{0}")]
+    BadKey(String),
+    /// The request has an API key and did not come over HTTPS.
+    #[error(
+        "An API key was sent without HTTPS, where others can read it. Delete it, make another one, and send that to https:// alone"
+    )]
+    KeyInClearText,
+    /// Too many requests from this address were refused.
+    #[error(
+        "Too many requests from this address came with a certificate or key that is not accepted (Limits.FailedAttempts). Wait a minute"
+    )]
+    TooManyAttempts,
     /// An operator ended a query.
     #[error("The query was ended by an operator")]
     QueryEnded,
@@ -322,6 +336,9 @@ impl Error {
             }
             // RavenDB's name for it, which is not that of an exception: clients go by the status.
             Error::NoIdentity(_) => Shape::new(StatusCode::FORBIDDEN, "InvalidAuth"),
+            Error::BadKey(_) => Shape::new(StatusCode::UNAUTHORIZED, "InvalidAuth"),
+            Error::KeyInClearText => Shape::refused(ARGUMENT),
+            Error::TooManyAttempts => Shape::new(StatusCode::TOO_MANY_REQUESTS, "InvalidAuth"),
             Error::QueryEnded => Shape::failed("System.OperationCanceledException"),
             Error::NoRunningQuery { .. } => Shape::new(StatusCode::NOT_FOUND, ARGUMENT),
             Error::Panicked(_) => Shape::failed(INVALID_OPERATION),
@@ -415,11 +432,22 @@ impl Error {
             }
         });
         reply.extensions_mut().insert(self.cause());
-        if shape.status == StatusCode::SERVICE_UNAVAILABLE {
-            reply.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+        match shape.status {
+            StatusCode::SERVICE_UNAVAILABLE => {
+                reply.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+            }
+            StatusCode::TOO_MANY_REQUESTS => {
+                reply.headers_mut().insert(RETRY_AFTER, HeaderValue::from(FAILED_ATTEMPT_WINDOW.as_secs()));
+            }
+            StatusCode::UNAUTHORIZED => {
+                reply
+                    .headers_mut()
+                    .insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer error=\"invalid_token\""));
+            }
+            _ => {}
         }
         // What is left of the body is not worth reading: it is too long, or its end cannot be found.
-        if matches!(self, Error::Malformed(_) | Error::BodyCutOff(_) | Error::Encoding(_))
+        if matches!(self, Error::Malformed(_) | Error::BodyCutOff(_) | Error::Encoding(_) | Error::TooManyAttempts)
             || matches!(self.storage(), Some(storage::Error::OverMemory { .. }))
             || shape.status == StatusCode::PAYLOAD_TOO_LARGE
         {
@@ -494,7 +522,7 @@ fn database_shape(error: &database::Error) -> Shape {
         E::InsideOfAnother { .. } => Shape::failed(INVALID_OPERATION),
         E::BadName { .. } | E::BadRequestId { .. } => Shape::refused(BAD_REQUEST),
         E::NotSupported(_) => Shape::new(StatusCode::NOT_IMPLEMENTED, NOT_SUPPORTED),
-        E::BadRecord { .. } | E::BadCertificate { .. } => Shape::refused(ARGUMENT),
+        E::BadRecord { .. } | E::BadPrincipal { .. } => Shape::refused(ARGUMENT),
         E::DeletionLocked { .. } | E::PlaceIsFixed { .. } => Shape::refused(INVALID_OPERATION),
         E::Busy { .. } => Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.RavenTimeoutException"),
         E::BulkInsert { cause, .. } => bulk_insert_shape(database_shape(cause).status),

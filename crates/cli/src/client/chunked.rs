@@ -15,16 +15,19 @@ pub(crate) struct ChunkedRequest {
 
 impl ChunkedRequest {
     /// Sends the head of the request.
+    ///
+    /// * `authorization`: a line of it, or nothing.
     pub(super) fn begin(
         stream: Stream,
         path: &str,
         content_type: &str,
         authority: &str,
+        authorization: &str,
     ) -> anyhow::Result<ChunkedRequest> {
         let mut out = BufWriter::with_capacity(256 << 10, stream);
         write!(
             out,
-            "POST {path} HTTP/1.1\r\nHost: {authority}\r\nContent-Type: {content_type}\r\n\
+            "POST {path} HTTP/1.1\r\nHost: {authority}\r\n{authorization}Content-Type: {content_type}\r\n\
              Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
         )?;
         Ok(ChunkedRequest { out })

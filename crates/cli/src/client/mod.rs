@@ -36,6 +36,8 @@ pub(crate) struct Unexplained {
 pub(crate) struct Client {
     address: Address,
     tls: Tls,
+    /// The line of each request's head that has the API key; empty without one.
+    authorization: String,
 }
 
 impl Client {
@@ -44,7 +46,7 @@ impl Client {
     /// The URL names no server, or a file of certificates cannot be used.
     pub(crate) fn new(server: &ServerArguments) -> anyhow::Result<Client> {
         let address = Address::parse(&server.url)?;
-        Ok(Client { tls: Tls::new(&address, server)?, address })
+        Ok(Client { tls: Tls::new(&address, server)?, address, authorization: authorization(server)? })
     }
 
     /// Makes the database if it is not there.
@@ -103,7 +105,7 @@ impl Client {
     }
 
     fn chunked(&self, path: &str, content_type: &str) -> anyhow::Result<ChunkedRequest> {
-        ChunkedRequest::begin(self.connect()?, path, content_type, &self.address.authority)
+        ChunkedRequest::begin(self.connect()?, path, content_type, &self.address.authority, &self.authorization)
     }
 
     /// The value that a request for it gives.
@@ -155,8 +157,9 @@ impl Client {
         let mut out = BufWriter::new(stream);
         write!(
             out,
-            "{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Length: {}\r\n\r\n",
+            "{method} {path} HTTP/1.1\r\nHost: {}\r\n{}Connection: close\r\nContent-Length: {}\r\n\r\n",
             self.address.authority,
+            self.authorization,
             body.len()
         )?;
         out.write_all(body)?;
@@ -170,6 +173,20 @@ impl Client {
         let answer = Answer::read_head(stream)?;
         Ok((answer.status, answer.text()?))
     }
+}
+
+/// `Authorization: Bearer KEY` with the end of its line; empty without a key.
+///
+/// # Errors
+///
+/// The key has characters that no header may have.
+fn authorization(server: &ServerArguments) -> anyhow::Result<String> {
+    let Some(key) = &server.api_key else { return Ok(String::new()) };
+    ensure!(
+        !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_graphic()),
+        "the API key has characters that no key has; give it as 'rookery access grant' printed it"
+    );
+    Ok(format!("Authorization: Bearer {key}\r\n"))
 }
 
 /// The message of an answer that refuses a request.

@@ -1,5 +1,6 @@
 //! The handlers, one file per resource: take the parameters apart, make one call, answer.
 
+pub(crate) mod api_keys;
 pub(crate) mod bulk_docs;
 pub(crate) mod bulk_insert;
 pub(crate) mod certificates;
@@ -22,6 +23,7 @@ pub(crate) mod node_info;
 pub(crate) mod operations;
 pub(crate) mod pages;
 pub(crate) mod patches;
+pub(crate) mod principals;
 pub(crate) mod queries;
 pub(crate) mod sample_data;
 pub(crate) mod smuggler;

@@ -15,9 +15,9 @@ use super::access::Access;
 use super::exchange::Exchange;
 use crate::error::{Result, Write};
 use crate::handlers::{
-    bulk_docs, bulk_insert, certificates, changes, collections, configuration, databases, diagnostics, docs, health,
-    hilo, identities, indexes, live, mcp, members, metrics, multi_get, node_info, operations, pages, patches, queries,
-    sample_data, smuggler, statistics, streams, studio, test_endpoints, topology, traffic_watch,
+    api_keys, bulk_docs, bulk_insert, certificates, changes, collections, configuration, databases, diagnostics, docs,
+    health, hilo, identities, indexes, live, mcp, members, metrics, multi_get, node_info, operations, pages, patches,
+    queries, sample_data, smuggler, statistics, streams, studio, test_endpoints, topology, traffic_watch,
 };
 use crate::messages::reply::Reply;
 
@@ -63,6 +63,15 @@ impl Route {
             _ => None,
         }
     }
+}
+
+/// Whether a request changes what the audit log is to have: everything but documents.
+///
+/// * `path`: not decoded.
+pub(crate) fn is_audited(method: &str, path: &str) -> bool {
+    let Some(found) = find(method, path) else { return false };
+    let is_of_indexes = found.route.path.starts_with("/databases/*/index");
+    !matches!(found.route.method, "GET" | "HEAD") && (found.route.access >= Access::Admin || is_of_indexes)
 }
 
 /// What answers.
@@ -202,6 +211,11 @@ pub static ROUTES: &[Route] = &[
     later("PUT", "/admin/certificates", Operator, pending!(certificates::put)),
     later("DELETE", "/admin/certificates", Operator, pending!(certificates::delete)),
     later("POST", "/admin/certificates/edit", Operator, pending!(certificates::edit)),
+    // API keys of clients.
+    later("GET", "/admin/api-keys", Operator, pending!(api_keys::list)),
+    later("POST", "/admin/api-keys", Operator, pending!(api_keys::create)),
+    later("DELETE", "/admin/api-keys", Operator, pending!(api_keys::delete)),
+    later("POST", "/admin/api-keys/edit", Operator, pending!(api_keys::edit)),
     // Documents.
     in_multi_get(maybe("GET", "/databases/*/docs", Read, docs::get_one, pending!(docs::get))),
     in_multi_get(later("POST", "/databases/*/docs", Read, pending!(docs::post))),

@@ -1,8 +1,10 @@
 //! Wire tests: a whole server in this process on a free port, requests and answers as text. One file per resource.
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails, in its helper functions too")]
 
+mod api_keys;
 mod arrays;
 mod as_the_reference;
+mod audit;
 mod authorization;
 mod bulk_docs;
 mod bulk_insert;
