@@ -1,9 +1,9 @@
 //! Takes a dump apart while it arrives: a pull parser over the bytes that were pushed into it.
 //!
 //! It looks at each byte once and finds where the properties of the one object, and the elements of its arrays, end. It does not check
-//! them: the caller that takes an element does. Behind an element raw bytes may stand (the content of an attachment, a segment of a time series),
-//! whose number is in the element: [`DumpReader::skip`] passes over them without keeping them. What it keeps is at most the bytes that were
-//! pushed last, and one element, which is bounded by [`DUMP_ELEMENT_SIZE_MAX`].
+//! them: the caller that takes an element does. Behind an element raw bytes may stand (the content of an attachment, a segment of a time
+//! series), whose number is in the element: [`DumpReader::skip`] passes over them without keeping them. What it keeps is at most the bytes
+//! that were pushed last, and one element, which is bounded by [`DUMP_ELEMENT_SIZE_MAX`].
 
 use json::ValueScanner;
 
