@@ -11,6 +11,7 @@ use json::{Kind, Minifier, Raw};
 
 use super::command::{Action, Command, CommandKind, Expected};
 use super::patch::PatchCommand;
+use crate::due;
 use crate::ids::id;
 use crate::wire::content::{self, not_an_object};
 use crate::{Error, Feature, Flags, PatchRequest, Result};
@@ -243,8 +244,10 @@ impl Batch {
         let id = if id.is_empty() { id::random_guid() } else { id.to_owned() };
         id::check(&id)?;
         let (content, collection) = content::split(&mut self.text, document)?;
+        due::check(content.metadata(&self.text))?;
         let collection = collection.map(|name| self.collections.place(name, &mut self.held_bytes));
-        self.push(Command { action: Action::Put { content, collection, has_whole_id: false }, id, expected });
+        let action = Action::Put { content, collection, has_whole_id: false, unarchives: false };
+        self.push(Command { action, id, expected });
         Ok(())
     }
 

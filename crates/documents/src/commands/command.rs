@@ -22,6 +22,8 @@ pub(crate) enum Action {
         collection: Option<usize>,
         /// The id is used as it is, however it ends.
         has_whole_id: bool,
+        /// The document is no longer archived, if it was.
+        unarchives: bool,
     },
     Delete,
     DeletePrefixed,

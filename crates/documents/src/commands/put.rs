@@ -45,6 +45,7 @@ impl Writing<'_, '_> {
         collection: Option<usize>,
     ) -> Result<(PutDecision<'b>, CurrentItem)> {
         let has_whole_id = matches!(command.action, Action::Put { has_whole_id: true, .. });
+        let unarchives = matches!(command.action, Action::Put { unarchives: true, .. });
         let (id, etag, mut found) = match batch.ids_are_whole || has_whole_id {
             true => (Cow::Borrowed(command.id.as_str()), None, self.find(&command.id)?),
             false => self.complete(&command.id)?,
@@ -55,7 +56,10 @@ impl Writing<'_, '_> {
         let number = place.map(|place| self.collection(place).number);
         let parts = content.bytes(&batch.text);
         let before = found.document.as_ref().map_or(Flags::NONE, |document| document.head.flags);
-        let flags = before.written_by(batch.flags);
+        let mut flags = before.written_by(batch.flags);
+        if unarchives {
+            flags = flags.without(Flags::ARCHIVED);
+        }
         if found.document.is_none() {
             found.tombstone = self.tombstone_in(place, &found.key)?;
         }
