@@ -4,8 +4,11 @@ import re
 
 # (seconds, gate, test) of every test that says how long it took.
 times = []
-# (gate, test) of every test that failed, for the end of the output: the middle of a long log is easily lost.
+# (gate, line) of every test that failed, its name and then the first lines of its reason, for the end of the output: the middle of a
+# long log is easily lost.
 failures = []
+# Lines of a reason that are kept.
+REASON_LINES = 12
 
 
 def total(*counts):
@@ -22,17 +25,24 @@ def closing_total(runner, *words):
     """A command that counts by itself: its closing `N passed, M failed`. None if it prints a line that begins with `SKIPPED` and succeeds."""
     totals = []
     is_skipped = False
+    # Lines that may still belong to the reason of a failure.
+    reason_lines = 0
 
     def watch(line):
-        nonlocal is_skipped
+        nonlocal is_skipped, reason_lines
         found = re.fullmatch(r"(\d+) passed, (\d+) failed", line)
         if found:
             totals.append((int(found.group(1)), int(found.group(2))))
         found = re.fullmatch(r"(?:ok|FAILED) +(.*) \((\d+) ms\)", line)
         if found:
             times.append((int(found.group(2)) / 1000, runner.name, found.group(1)))
+            reason_lines = 0
         if line.startswith("FAILED "):
             failures.append((runner.name, line.removeprefix("FAILED ").strip()))
+            reason_lines = REASON_LINES
+        elif reason_lines > 0 and line.strip():
+            failures.append((runner.name, f"    {line}"))
+            reason_lines -= 1
         is_skipped |= line.startswith("SKIPPED")
 
     code = runner.stream(words, watch)
