@@ -1,10 +1,10 @@
 //! The scheduler: runs the enabled tasks of all databases of a node, on one thread.
 //!
-//! A task runs when its frequency has passed since its last run. Tasks that run at the same time take turns, a bounded write each. The thread
-//! begins with the first task and ends with the last, and sleeps in between.
+//! A task runs when its frequency has passed since its last run. Tasks that run at the same time take turns, a bounded write each. The
+//! thread begins with the first task and ends with the last, and sleeps in between.
 //!
-//! A database that was closed because it is idle has nothing due (`Database::is_forgettable`), and nobody writes to it, so that it stays
-//! closed. One that was not opened since the start, or whose configuration changed, is opened once to look.
+//! A database that was closed because it is idle has nothing due (`Database::is_forgettable`), and no client writes to it, so that it
+//! stays closed. One that was not opened since the start, or whose configuration changed, is opened once to look.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock, Weak};
@@ -19,8 +19,8 @@ use super::settings::{DueSettings, DueTask};
 use crate::clock::Clock;
 use crate::{Database, Result};
 
-/// A task runs first this long after it was enabled or the node was started, unless its frequency is higher. A task that runs once a day would
-/// otherwise never run where the node is restarted every day.
+/// A task runs first this long after it was enabled or the node was started, unless its frequency is higher. A task that runs once a day
+/// would otherwise never run where the node is restarted every day.
 const FIRST_RUN_AFTER: Duration = Duration::from_secs(60);
 
 /// Finds a database by its name. With `true` it is opened if it is closed.

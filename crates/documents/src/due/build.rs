@@ -1,7 +1,7 @@
 //! Builds the tree of due times for documents that a version without it stored.
 //!
-//! `Schema::open` has raised the version and noted in `state` how far the tree is built, in one transaction, so that a program of the former
-//! version refuses the folder from then on. A crash in between is followed by the rest at the next opening.
+//! `Schema::open` has raised the version and noted in `state` how far the tree is built, in one transaction, so that a program of the
+//! former version refuses the folder from then on. A crash in between is followed by the rest at the next opening.
 
 use storage::Location;
 

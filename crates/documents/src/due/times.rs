@@ -1,6 +1,7 @@
 //! The properties of metadata that name a due time: `@expires`, `@refresh` and `@archive-at`.
 //!
-//! Most documents have none of them, so that reading them begins with a search for `@` in the stored metadata, which have some dozens of bytes.
+//! Most documents have none of them, so that reading them begins with a search for `@` in the stored metadata, which have some dozens of
+//! bytes.
 
 use json::{Properties, Raw};
 

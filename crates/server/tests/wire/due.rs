@@ -24,8 +24,18 @@ fn start_with(change: impl FnOnce(&mut rookery_server::Options)) -> (Wire, Manua
     (wire, clock)
 }
 
+/// The request that configures a task.
+fn line(task: &str) -> &'static str {
+    match task {
+        "expiration" => "POST /databases/db/admin/expiration/config",
+        "refresh" => "POST /databases/db/admin/refresh/config",
+        "data-archival" => "POST /databases/db/admin/data-archival/config",
+        _ => panic!("there is no task '{task}'"),
+    }
+}
+
 fn configure(wire: &Wire, task: &str, body: &str) {
-    let answer = wire.call(&format!("POST /databases/db/admin/{task}/config"), body);
+    let answer = wire.call(line(task), body);
     assert_eq!(answer.status, 200, "{}", answer.text());
     assert!(answer.text().starts_with("{\"RaftCommandIndex\":"), "{}", answer.text());
 }
@@ -176,8 +186,7 @@ fn the_record_has_the_configuration_and_a_record_may_bring_one() {
 fn what_means_nothing_is_refused_with_its_place() {
     let (wire, _) = start();
     let refused = |task: &str, body: &str, message: &str| {
-        let line = format!("POST /databases/db/admin/{task}/config");
-        wire.check_error(&line, body, 400, "System.ArgumentException", message);
+        wire.check_error(line(task), body, 400, "System.ArgumentException", message);
     };
     refused("expiration", r#"{"DeleteFrequencyInSec":0}"#, "'DeleteFrequencyInSec' must be a whole number of seconds");
     refused("refresh", r#"{"RefreshFrequencyInSec":-1}"#, "'RefreshFrequencyInSec' must be a whole number of seconds");
