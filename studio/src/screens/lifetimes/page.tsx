@@ -80,17 +80,7 @@ export function Lifetimes() {
 
 const textOf = (value: number | undefined) => (value === undefined ? "" : String(value));
 
-function Settings({
-  database,
-  name,
-  title,
-  state,
-}: {
-  database: string;
-  name: TaskName;
-  title: string;
-  state: TaskState;
-}) {
+function Settings({ database, name, title, state }: { database: string; name: TaskName; title: string; state: TaskState }) {
   const [isEnabled, setEnabled] = useState(state.isEnabled);
   const [frequency, setFrequency] = useState(textOf(state.frequency));
   const [countMax, setCountMax] = useState(textOf(state.countMax));
@@ -149,17 +139,7 @@ function Settings({
   );
 }
 
-function Next({
-  database,
-  title,
-  handled,
-  state,
-}: {
-  database: string;
-  title: string;
-  handled: string;
-  state: TaskState;
-}) {
+function Next({ database, title, handled, state }: { database: string; title: string; handled: string; state: TaskState }) {
   const before = state.handled > 0 && `${counted(state.handled, "document")} ${handled} since the database was opened.`;
   if (state.due.length === 0) return <p className={styles.about}>{before || "No document names a time."}</p>;
   return (
