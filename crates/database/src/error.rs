@@ -7,6 +7,7 @@ use query::execute::{MissingValue, ScriptFailure};
 
 use crate::BulkInsertCounts;
 use crate::queries::QueryError;
+use crate::smuggler::DumpPlace;
 
 /// Why an operation on a node's databases failed.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -134,6 +135,20 @@ pub enum Error {
     #[error("{rule}")]
     BadStream {
         /// What is wrong.
+        rule: String,
+    },
+    /// A dump, or one item of it, is not acceptable. What stands before it is stored.
+    #[error("The dump cannot be imported: {place}: {rule}")]
+    BadDump {
+        /// Where in the dump, decompressed.
+        place: Box<DumpPlace>,
+        /// What is wrong.
+        rule: String,
+    },
+    /// An option of an export or import is unknown or malformed.
+    #[error("{rule}")]
+    BadSmugglerOption {
+        /// What is wrong, and what to do.
         rule: String,
     },
     /// A file or folder could not be read, made or removed.

@@ -25,8 +25,8 @@ mod database;
 mod databases;
 mod entry;
 mod error;
+mod flight;
 mod folders;
-mod import;
 mod indexes;
 pub mod limits;
 mod name;
@@ -43,6 +43,7 @@ mod request_ids;
 mod sample_data;
 mod script_memory;
 mod settings;
+pub mod smuggler;
 mod system;
 mod tombstones;
 
@@ -54,7 +55,7 @@ pub use database::{Database, StorageArea};
 pub use databases::{Databases, DatabasesOptions};
 pub use error::{Error, Result};
 pub use folders::is_being_removed;
-pub use import::{ImportOptions, ImportReport, LineError};
+pub use indexes::wire::{automatic_indexing, write_places, write_vectors};
 pub use indexes::{
     Action, Advice, Explanation, FormerDefinition, Index, IndexStatistics, Indexes, IndexingBatch, IndexingStatus,
     Problem,
@@ -67,6 +68,7 @@ pub use query_settings::{AutomaticIndexes, QuerySettings, QuerySwitch};
 pub use record::{DatabaseRecord, LockMode};
 pub use record_properties::{RECORD_PROPERTIES, RecordProperty};
 pub use script_memory::with_script_memory;
+pub use smuggler::SmugglerResult;
 pub use tombstones::TombstoneHolder;
 
 pub use documents;

@@ -103,6 +103,9 @@ pub(crate) enum Error {
         "Failed to process bulk insert. Inserted {} items in {} batches.{} {cause}", .done.documents, .done.batches, .done.last_id_text()
     )]
     BulkInsert { done: BulkInsertCounts, cause: Box<Error> },
+    /// An import failed part of the way.
+    #[error("{}{}", .cause.message(), stored_before(*.stored))]
+    Import { stored: u64, cause: Box<Error> },
     /// The certificate, or the lack of one, does not allow this.
     #[error("{0}")]
     Forbidden(String),
@@ -134,6 +137,15 @@ pub(crate) enum Error {
     /// The databases refused.
     #[error(transparent)]
     Database(database::Error),
+}
+
+/// What an import has stored that failed.
+fn stored_before(stored: u64) -> String {
+    match stored {
+        0 => " No document was stored.".to_owned(),
+        1 => " One document was stored before.".to_owned(),
+        stored => format!(" {stored} documents were stored before."),
+    }
 }
 
 /// The error of a request whose handler panicked with `panic`.
@@ -261,7 +273,7 @@ impl Error {
     pub(crate) fn cause(&self) -> Cause {
         use database::Error as E;
         match self {
-            Error::BulkInsert { cause, .. } => cause.cause(),
+            Error::BulkInsert { cause, .. } | Error::Import { cause, .. } => cause.cause(),
             Error::MissingFeature(_) | Error::NotSupported { .. } => Cause::Request,
             // Indexes are behind.
             Error::NotIndexed { .. } => Cause::Server,
@@ -314,6 +326,11 @@ impl Error {
                 Shape::new(StatusCode::REQUEST_TIMEOUT, "Raven.Client.Exceptions.RavenTimeoutException")
             }
             Error::BulkInsert { cause, .. } => bulk_insert_shape(cause.status()),
+            // A conflict would be rebuilt as one of a single document.
+            Error::Import { cause, .. } => match cause.shape() {
+                shape if shape.status == StatusCode::CONFLICT => Shape::refused(INVALID_OPERATION),
+                shape => Shape { extra: Vec::new(), ..shape },
+            },
             Error::Forbidden(_) => {
                 Shape::new(StatusCode::FORBIDDEN, "Raven.Client.Exceptions.Security.AuthorizationException")
             }
@@ -368,6 +385,8 @@ impl Error {
         match self {
             // The documents before it are there.
             Error::BulkInsert { done, cause } => done.documents == 0 && cause.is_known_not_applied(write),
+            // Definitions of indexes may be.
+            Error::Import { .. } => false,
             Error::Panicked(_) => false,
             Error::Database(E::Io { .. } | E::Canceled | E::Corrupt { .. }) => false,
             _ => match self.storage() {
@@ -441,7 +460,7 @@ impl Error {
     fn missing_feature(&self) -> Option<Feature> {
         match self {
             Error::MissingFeature(missing) => Some(missing.feature()),
-            Error::BulkInsert { cause, .. } => cause.missing_feature(),
+            Error::BulkInsert { cause, .. } | Error::Import { cause, .. } => cause.missing_feature(),
             _ => None,
         }
     }
@@ -511,7 +530,7 @@ fn database_shape(error: &database::Error) -> Shape {
         E::OperationInUse { .. } => Shape::refused(INVALID_OPERATION),
         E::Canceled => Shape::failed("System.OperationCanceledException"),
         E::NotEmpty { .. } => Shape::refused(INVALID_OPERATION),
-        E::BadStream { .. } => Shape::refused(INVALID_DATA),
+        E::BadStream { .. } | E::BadDump { .. } | E::BadSmugglerOption { .. } => Shape::refused(INVALID_DATA),
         E::Io { source, .. } => io_shape(source),
         E::Corrupt { .. } => Shape::failed(INVALID_DATA),
         E::TooManyIndexes { .. } => Shape::refused("Raven.Client.Exceptions.Documents.Indexes.IndexCreationException"),

@@ -183,6 +183,15 @@ pub(crate) const STREAM_PARTS_MAX: usize = 4;
 /// What a bulk insert collects from the network while the part before is cut and checked, in bytes.
 pub(crate) const BULK_INSERT_PART_SIZE: usize = 1 << 20;
 
+/// Bytes of the head of a part of a form.
+pub(crate) const FORM_HEAD_SIZE_MAX: usize = 16 << 10;
+/// Parts of a form.
+pub(crate) const FORM_PARTS_MAX: usize = 16;
+/// Bytes of the options of an import, as they come and decompressed: a transform script among them.
+pub(crate) const IMPORT_OPTIONS_SIZE_MAX: usize = 2 << 20;
+/// Bytes of a dump that are compressed at once.
+pub(crate) const DUMP_PART_SIZE: usize = 128 << 10;
+
 /// What a feed of changes keeps for sockets that have not taken it yet, in bytes, about. A socket that is further behind is
 /// closed: its client connects again and loads anew what it holds.
 pub(crate) const CHANGES_KEPT_SIZE_MAX: usize = 8 << 20;

@@ -44,7 +44,10 @@ impl Writing<'_, '_> {
         content: &Content,
         collection: Option<usize>,
     ) -> Result<(PutDecision<'b>, CurrentItem)> {
-        let has_whole_id = matches!(command.action, Action::Put { has_whole_id: true, .. });
+        let (has_whole_id, last_modified) = match command.action {
+            Action::Put { has_whole_id, last_modified, .. } => (has_whole_id, last_modified),
+            _ => (false, None),
+        };
         let (id, etag, mut found) = match batch.ids_are_whole || has_whole_id {
             true => (Cow::Borrowed(command.id.as_str()), None, self.find(&command.id)?),
             false => self.complete(&command.id)?,
@@ -83,7 +86,7 @@ impl Writing<'_, '_> {
             id,
             etag,
             vector: self.vector_over(before, etag)?,
-            last_modified: self.now,
+            last_modified: last_modified.unwrap_or(self.now),
             flags,
             collection,
             content: *content,

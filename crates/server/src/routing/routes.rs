@@ -17,7 +17,7 @@ use crate::error::{Result, Write};
 use crate::handlers::{
     api_keys, bulk_docs, bulk_insert, certificates, changes, collections, configuration, databases, diagnostics, docs,
     health, hilo, identities, indexes, live, mcp, members, metrics, multi_get, node_info, operations, pages, patches,
-    queries, sample_data, statistics, streams, studio, test_endpoints, topology, traffic_watch,
+    queries, sample_data, smuggler, statistics, streams, studio, test_endpoints, topology, traffic_watch,
 };
 use crate::messages::reply::Reply;
 
@@ -253,6 +253,8 @@ pub static ROUTES: &[Route] = &[
     now("GET", "/databases/*/healthcheck", Read, health::check),
     later("GET", "/databases/*/debug/storage/report", Admin, pending!(diagnostics::storage_report)),
     later("POST", "/databases/*/studio/sample-data", Admin, pending!(sample_data::create)),
+    of_client(later("POST", "/databases/*/smuggler/export", Read, pending!(smuggler::export))),
+    of_client(later("POST", "/databases/*/smuggler/import", ReadWrite, pending!(smuggler::import))),
     now("GET", "/databases/*/operations", Read, operations::list),
     now("GET", "/databases/*/operations/next-operation-id", Read, operations::next_id),
     now("GET", "/databases/*/operations/state", Read, operations::state),
@@ -360,8 +362,6 @@ pub static ROUTES: &[Route] = &[
     missing("POST", "/databases/*/subscriptions/drop", ReadWrite, Feature::Subscriptions),
     missing("GET", "/databases/*/subscriptions/try", Read, Feature::Subscriptions),
     missing("POST", "/databases/*/subscriptions/try", Read, Feature::Subscriptions),
-    missing("POST", "/databases/*/smuggler/export", Read, Feature::Export),
-    missing("POST", "/databases/*/smuggler/import", ReadWrite, Feature::Export),
     missing("POST", "/databases/*/admin/expiration/config", Admin, Feature::Expiration),
     missing("POST", "/databases/*/admin/refresh/config", Admin, Feature::Refresh),
     missing("POST", "/databases/*/admin/data-archival/config", Admin, Feature::Archival),

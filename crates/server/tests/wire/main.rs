@@ -58,6 +58,7 @@ mod script_indexes;
 mod script_projections;
 mod script_reduces;
 mod secured;
+mod smuggler;
 mod spatial;
 mod statistics;
 mod stored_fields;

@@ -65,6 +65,7 @@ static PAGES: &[Page] = &[
     page!("docs/design/access.md"),
     page!("docs/design/command-line.md"),
     page!("docs/design/documentation.md"),
+    page!("docs/design/dumps.md"),
     page!("docs/design/embedded.md"),
     page!("docs/design/explain.md"),
     page!("docs/design/facets.md"),
