@@ -58,11 +58,6 @@ impl Flags {
         self.0 & Flags::OF_INDEX.0 == Flags::OF_INDEX.0
     }
 
-    /// True if the document is archived.
-    pub fn is_archived(self) -> bool {
-        self.0 & 1 << 13 != 0
-    }
-
     /// The flags after a new write: the ones that persist, and those of the writer.
     pub(crate) fn written_by(self, writer: Flags) -> Flags {
         Flags(self.0 & !Flags::OF_INDEX.0 | writer.0)
