@@ -18,7 +18,7 @@ DATA ?= data
 KEEP_MEMORY := MALLOC_MMAP_THRESHOLD_=1000000000 MALLOC_TRIM_THRESHOLD_=1000000000 MALLOC_TOP_PAD_=67108864
 
 .DEFAULT_GOAL := help
-.PHONY: help run build dist docs studio screenshots test nightly fmt lint bench torture schedules fuzz miri
+.PHONY: help run build dist deb docs studio screenshots test nightly fmt lint bench torture schedules fuzz miri
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,6 +40,9 @@ build: $(if $(filter 0,$(STUDIO)),,studio) ## Build the release binary with the 
 dist: studio ## Build the release as users get it into target/dist: static, stripped, debug information apart
 	@scripts/need cc cargo
 	@scripts/dist
+
+deb: dist ## Build the Debian package of the release into target/dist, with a service for systemd
+	@scripts/deb "$(CARGO_TARGET_DIR)/dist/rookery" "$(CARGO_TARGET_DIR)/dist"
 
 docs: ## Build the documentation as a book into target/book (with mdBook, which is compiled once if it is missing)
 	@scripts/need python3

@@ -2,11 +2,12 @@
 
 /// A number with its noun, in the singular where the number is 1.
 ///
-/// * `noun`: in the singular; its plural ends in `s`, or in `ies` if it ends in `y`.
+/// * `noun`: in the singular; its plural ends in `s`, in `ies` if it ends in `y`, or in `es` if it ends in `x`.
 pub(crate) fn counted(count: u64, noun: &str) -> String {
     match noun.strip_suffix('y') {
         _ if count == 1 => format!("1 {noun}"),
         Some(stem) => format!("{count} {stem}ies"),
+        None if noun.ends_with('x') => format!("{count} {noun}es"),
         None => format!("{count} {noun}s"),
     }
 }

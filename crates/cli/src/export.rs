@@ -1,15 +1,16 @@
 //! `rookery export`: the documents of a database, of a collection or of a query of a running server as a file.
 //!
-//! JSON lines come from one consistent state of the database, whatever is written meanwhile. A line of an export of a whole database
+//! A dump (`.ravendbdump`) has the indexes and identities too; the server makes it. JSON lines come from one consistent state of the database, whatever is written meanwhile. A line of an export of a whole database
 //! or collection is what `rookery import` and the studio read; identities follow the documents of a whole database. CSV needs to
 //! know its columns first, so the documents are read twice.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use indicatif::ProgressBar;
 use json::{Value, Writer};
 
@@ -40,6 +41,15 @@ pub(crate) struct Arguments {
     /// What is written [default: by the name of the file; jsonl to standard output].
     #[arg(long, short, value_enum)]
     format: Option<Format>,
+    /// The types of items in a dump, such as `Documents,Indexes` [default: all that there are].
+    #[arg(long, value_name = "TYPES", conflicts_with = "query")]
+    types: Option<String>,
+    /// A JavaScript that changes each document of a dump, or throws 'skip' to leave it out.
+    #[arg(long, value_name = "FILE", conflicts_with = "query")]
+    transform: Option<PathBuf>,
+    /// Skip documents for which the script fails.
+    #[arg(long, requires = "transform")]
+    skip_corrupted: bool,
     /// The file, compressed if its name ends with .gz or .zst [default: standard output].
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -51,6 +61,8 @@ pub(crate) struct Arguments {
 /// What is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
+    /// A dump of the database, with its indexes and identities.
+    Ravendbdump,
     /// A JSON object a line.
     Jsonl,
     /// Comma-separated values with a line of names.
@@ -66,6 +78,14 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         (None, Some(path)) => format_of(path)?,
         (None, None) => Format::Jsonl,
     };
+    if format == Format::Ravendbdump {
+        ensure!(arguments.query.is_none(), "a dump has documents and no results of a query; use --format jsonl or csv");
+    } else {
+        for (is_given, flag) in [(arguments.types.is_some(), "--types"), (arguments.transform.is_some(), "--transform")]
+        {
+            ensure!(!is_given, "{flag} is for dumps; name the format with --format ravendbdump");
+        }
+    }
     let bar = export.bar()?;
     let Some(path) = &arguments.output else {
         let mut out = BufWriter::with_capacity(1 << 20, output());
@@ -76,7 +96,8 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     };
     let part = PathBuf::from(format!("{}.part", path.display()));
     let file = File::create(&part).with_context(|| format!("creating {}", part.display()))?;
-    let count = write_compressed(path, file, |out| export.write(format, out, &bar));
+    let compression = if format == Format::Ravendbdump { None } else { path.extension() };
+    let count = write_compressed(compression, file, |out| export.write(format, out, &bar));
     bar.finish_and_clear();
     let count = count.and_then(|count| {
         std::fs::rename(&part, path).with_context(|| format!("renaming {}", part.display()))?;
@@ -98,24 +119,28 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
 fn format_of(path: &Path) -> anyhow::Result<Format> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     let name = [".gz", ".zst"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
+    // It is compressed inside.
+    if name.ends_with(".ravendbdump") {
+        return Ok(Format::Ravendbdump);
+    }
     match name.rsplit_once('.').map(|(_, extension)| extension) {
         Some("csv") => Ok(Format::Csv),
         Some("jsonl" | "ndjson" | "json") | None => Ok(Format::Jsonl),
         Some(extension) => bail!(
-            "'{}' ends with .{extension}; end it with .jsonl or .csv, or name the format with --format",
+            "'{}' ends with .{extension}; end it with .ravendbdump, .jsonl or .csv, or name the format with --format",
             path.display()
         ),
     }
 }
 
-/// Writes a file, compressed as its name says, and makes it durable.
+/// Writes a file, compressed as the ending of its name says, and makes it durable.
 fn write_compressed(
-    path: &Path,
+    extension: Option<&OsStr>,
     file: File,
     write: impl FnOnce(&mut dyn Write) -> anyhow::Result<u64>,
 ) -> anyhow::Result<u64> {
     let mut file = BufWriter::with_capacity(1 << 20, file);
-    let extension = path.extension().unwrap_or_default();
+    let extension = extension.unwrap_or_default();
     let count = if extension.eq_ignore_ascii_case("gz") {
         let mut out = flate2::write::GzEncoder::new(&mut file, flate2::Compression::default());
         let count = write(&mut out)?;
@@ -178,7 +203,50 @@ impl Export<'_> {
                 Ok(count)
             }
             Format::Csv => self.write_csv(out, bar),
+            Format::Ravendbdump => self.write_dump(out, bar),
         }
+    }
+
+    /// The dump as the server makes it. Gives the number of documents.
+    fn write_dump(&self, out: &mut dyn Write, bar: &ProgressBar) -> anyhow::Result<u64> {
+        let Arguments { types, collection, transform, skip_corrupted, output, .. } = self.arguments;
+        let script = transform.as_ref().map(|path| {
+            std::fs::read_to_string(path).with_context(|| format!("reading the script {}", path.display()))
+        });
+        let script = script.transpose()?;
+        // A file called x.ravendbdump.gz is gzip, as its name says.
+        let is_gzip =
+            output.as_ref().and_then(|path| path.extension()).is_some_and(|end| end.eq_ignore_ascii_case("gz"));
+        let mut options = Vec::new();
+        Writer::new(&mut options).object(|json| {
+            if let Some(types) = types {
+                json.name("OperateOnTypes").string(types);
+            }
+            if let Some(collection) = collection {
+                json.name("Collections").array(|json| _ = json.string(collection));
+            }
+            if let Some(script) = &script {
+                json.name("TransformScript").string(script);
+            }
+            json.name("SkipCorruptedData").bool(*skip_corrupted);
+            json.name("CompressionAlgorithm").string(if is_gzip { "Gzip" } else { "Zstd" });
+        });
+        let operation = self.remote.client.next_operation_id(self.remote.database)?;
+        let path = self.remote.path(&format!("smuggler/export?operationId={operation}"));
+        let mut answer = self.remote.client.stream("POST", &path, &options)?;
+        bar.set_message("documents");
+        std::io::copy(&mut answer, out).context("the export is not complete")?;
+        let state = self.remote.client.get(&self.remote.path(&format!("operations/state?id={operation}")))?;
+        let documents = state.get("Result").and_then(|result| result.get("Documents"));
+        let count = |name| documents.and_then(|counts| counts.get(name)).and_then(Value::as_i64).unwrap_or(0);
+        let errored = count("ErroredCount");
+        if errored > 0 {
+            complain(format_args!(
+                "{} skipped: the script fails for them",
+                counted(errored.unsigned_abs(), "document")
+            ));
+        }
+        Ok((count("ReadCount") - count("SkippedCount") - errored).unsigned_abs())
     }
 
     /// Identities as `rookery dump` writes them.

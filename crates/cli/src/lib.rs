@@ -7,6 +7,7 @@
 //! their first letter, which RavenDB writes large and we small.
 #![forbid(unsafe_code)]
 
+mod access;
 mod cert;
 mod check;
 mod client;
@@ -71,6 +72,8 @@ enum Command {
     Mcp(mcp::Arguments),
     /// Make and show certificates, for HTTPS.
     Cert(cert::Arguments),
+    /// Grant, list and take away the access of API keys and certificates to a running server.
+    Access(access::Arguments),
     /// Check every page and document of a folder that no server has open.
     Check(check::Arguments),
     /// Rewrite the databases of a folder densely, so that they take less room. The server must be stopped.
@@ -118,6 +121,7 @@ pub fn run() -> ExitCode {
         Command::Status(arguments) => status::run(arguments),
         Command::Mcp(arguments) => mcp::run(arguments),
         Command::Cert(arguments) => cert::run(arguments),
+        Command::Access(arguments) => access::run(arguments),
         Command::Check(arguments) => check::run(arguments),
         Command::Compact(arguments) => compact::run(arguments),
         Command::Dump(arguments) => dump::run(arguments),

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, Limited};
-use hyper::header::{ACCEPT, CONTENT_TYPE, HOST};
+use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST};
 use hyper::{Request, StatusCode};
 use hyper_util::rt::TokioIo;
 use rmcp::model::{
@@ -65,7 +65,7 @@ async fn serve(arguments: &ServerArguments) -> anyhow::Result<()> {
     let address = Address::parse(&arguments.url)?;
     let tls = Tls::new(&address, arguments)?;
     let calls = Arc::new(Semaphore::new(CALLS_MAX));
-    let server = Server { url: arguments.url.clone(), address, tls, calls };
+    let server = Server { url: arguments.url.clone(), address, tls, api_key: arguments.api_key.clone(), calls };
     let hello = json!({"protocolVersion": VERSION, "capabilities": {},
         "clientInfo": {"name": "rookery mcp", "version": env!("CARGO_PKG_VERSION")}});
     let info = server.ask("initialize", hello).await.map_err(anyhow::Error::from)?;
@@ -99,6 +99,7 @@ struct Server {
     url: String,
     address: Address,
     tls: Tls,
+    api_key: Option<String>,
     calls: Arc<Semaphore>,
 }
 
@@ -148,7 +149,9 @@ impl Server {
         let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
         // Ends when this future does, whose client is then gone.
         let _connection = AbortOnDrop(tokio::spawn(async move { _ = connection.await }));
-        let request = Request::post("/mcp")
+        let key = self.api_key.iter().map(|key| format!("Bearer {key}"));
+        let request = key.fold(Request::post("/mcp"), |request, key| request.header(AUTHORIZATION, key));
+        let request = request
             .header(HOST, &self.address.authority)
             .header(CONTENT_TYPE, "application/json")
             .header(ACCEPT, "application/json, text/event-stream")

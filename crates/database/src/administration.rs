@@ -3,7 +3,9 @@
 //! One change at a time, under the lock `changing`; each is one transaction of the node's own environment, under the next raft
 //! index, with the id of the request that asked for it.
 
+use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use documents::{Date, DueKind};
 use json::Value;
@@ -12,10 +14,9 @@ use crate::client_configuration::ClientConfiguration;
 use crate::databases::Opening;
 use crate::due::{self, DueSettings};
 use crate::entry::{DatabaseEntry, Previous};
+use crate::principals::Principal;
 use crate::request_ids::Request;
-use crate::{
-    DatabaseRecord, Databases, Error, LockMode, RegisteredCertificate, Result, folders, name, record_properties,
-};
+use crate::{DatabaseRecord, Databases, Error, LockMode, Result, folders, name, record_properties};
 
 /// What the log has in place of a folder.
 const IN_MEMORY: &str = "(memory)";
@@ -351,55 +352,67 @@ impl Databases {
         Ok(index)
     }
 
-    /// The registered certificates with their thumbprints, in the order of these.
+    /// The principals of a kind with their ids, in the order of these.
     ///
     /// # Errors
     ///
     /// Storage fails.
-    pub fn certificates(&self) -> Result<Vec<(String, RegisteredCertificate)>> {
-        self.system.certificates()
+    pub fn principals<P: Principal>(&self) -> Result<Vec<(String, P)>> {
+        self.system.principals()
     }
 
-    /// The registered certificate with this thumbprint.
+    /// The principal of a kind with this id.
     ///
     /// # Errors
     ///
     /// Storage fails.
-    pub fn certificate(&self, thumbprint: &str) -> Result<Option<RegisteredCertificate>> {
-        self.system.certificate(thumbprint)
+    pub fn principal<P: Principal>(&self, id: &str) -> Result<Option<P>> {
+        self.system.principal(id)
     }
 
-    /// Registers a certificate, changes what is registered, or removes it.
+    /// Registers a principal, changes what is registered, or removes it.
     ///
     /// * `operation`: its name, by which a request that is sent again is known.
-    /// * `thumbprint`: SHA-1 of the certificate, in upper-case hexadecimal.
+    /// * `id`: of a certificate its thumbprint, SHA-1 in upper-case hexadecimal; of a key [`ApiKey::id`].
     /// * `change`: is given what is registered now, and gives what is to be; `None` removes it. No other change comes between.
     ///
     /// # Errors
     ///
-    /// What `change` gives; [`Error::BadCertificate`] if there are too many; or storage fails. Then nothing is changed.
-    pub fn change_certificate<E: From<Error>>(
+    /// What `change` gives; [`Error::BadPrincipal`] if there are too many; or storage fails. Then nothing is changed.
+    pub fn change_principal<P: Principal + Sync, E: From<Error>>(
         &self,
         operation: &str,
-        thumbprint: &str,
+        id: &str,
         request_id: Option<&str>,
-        change: impl FnOnce(Option<RegisteredCertificate>) -> std::result::Result<Option<RegisteredCertificate>, E>,
+        change: impl FnOnce(Option<P>) -> std::result::Result<Option<P>, E>,
     ) -> std::result::Result<(), E> {
-        let request = Request::new(operation, &[thumbprint], request_id)?;
+        let request = Request::new(operation, &[id], request_id)?;
         let _changing = self.changing.lock();
         if self.system.applied(&request)?.is_some() {
             return Ok(());
         }
-        let before = self.system.certificate(thumbprint)?;
-        let after = change(before.clone())?;
+        let before = self.system.principal(id)?;
+        let after: Option<P> = change(before.clone())?;
         if before == after {
             return Ok(());
         }
         self.system.change(&request, |system, tx, _| match &after {
-            Some(certificate) => system.put_certificate(tx, thumbprint, certificate),
-            None => system.delete_certificate(tx, thumbprint),
+            Some(principal) => system.put_principal(tx, id, principal),
+            None => system.delete_principal::<P>(tx, id),
         })?;
         Ok(())
+    }
+
+    /// Notes when API keys were used last. Keys that are there no longer are left out.
+    ///
+    /// * `uses`: [`ApiKey::hash`] and moment.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails.
+    pub fn note_api_key_uses(&self, uses: &HashMap<String, SystemTime>) -> Result<()> {
+        let _changing = self.changing.lock();
+        self.system.note_api_key_uses(uses)
     }
 
     /// Sets the client configuration of a database; gives its raft index, which becomes its etag.

@@ -48,8 +48,12 @@ impl Database {
     /// The same, with no result for each command. Waits for a place in a full queue.
     pub(crate) fn submit_blocking(self: &Arc<Self>, batch: Batch, done: impl FnOnce(Result<Outcome>) + Send + 'static) {
         let write = Write::silent_batch(batch);
+        self.propose_blocking(write, move |answer| done(answer.and_then(|answer| Ok(answer.outcome()?))));
+    }
+
+    /// As [`propose`](Self::propose). Waits for a place in a full queue.
+    pub(crate) fn propose_blocking(self: &Arc<Self>, write: Write, done: impl FnOnce(Result<Answer>) + Send + 'static) {
         let size = write.size();
-        let done = move |answer: Result<Answer>| done(answer.and_then(|answer| Ok(answer.outcome()?)));
         self.propose_entered(self.enter_blocking(size), size, write, done);
     }
 

@@ -7,6 +7,7 @@ use query::execute::{MissingValue, ScriptFailure};
 
 use crate::BulkInsertCounts;
 use crate::queries::QueryError;
+use crate::smuggler::DumpPlace;
 
 /// Why an operation on a node's databases failed.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -56,9 +57,9 @@ pub enum Error {
         /// What is wrong with it, and what to do.
         rule: String,
     },
-    /// A certificate cannot be registered, or changed, as asked for.
+    /// A certificate or an API key cannot be registered, or changed, as asked for.
     #[error("{rule}")]
-    BadCertificate {
+    BadPrincipal {
         /// What is wrong, and what to do.
         rule: String,
     },
@@ -134,6 +135,20 @@ pub enum Error {
     #[error("{rule}")]
     BadStream {
         /// What is wrong.
+        rule: String,
+    },
+    /// A dump, or one item of it, is not acceptable. What stands before it is stored.
+    #[error("The dump cannot be imported: {place}: {rule}")]
+    BadDump {
+        /// Where in the dump, decompressed.
+        place: Box<DumpPlace>,
+        /// What is wrong.
+        rule: String,
+    },
+    /// An option of an export or import is unknown or malformed.
+    #[error("{rule}")]
+    BadSmugglerOption {
+        /// What is wrong, and what to do.
         rule: String,
     },
     /// A file or folder could not be read, made or removed.

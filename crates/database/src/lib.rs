@@ -18,7 +18,6 @@
 
 mod administration;
 mod bulk_insert;
-mod certificates;
 mod changes;
 mod client_configuration;
 mod clock;
@@ -28,14 +27,15 @@ mod databases;
 mod due;
 mod entry;
 mod error;
+mod flight;
 mod folders;
-mod import;
 mod indexes;
 pub mod limits;
 mod name;
 mod names;
 mod operations;
 mod patches;
+mod principals;
 pub mod queries;
 mod query_settings;
 mod queue;
@@ -45,12 +45,12 @@ mod request_ids;
 mod sample_data;
 mod script_memory;
 mod settings;
+pub mod smuggler;
 mod system;
 mod tombstones;
 
 pub use administration::Deletion;
 pub use bulk_insert::{BulkInsert, BulkInsertCounts};
-pub use certificates::{Clearance, Permission, RegisteredCertificate, Rights};
 pub use changes::{ChangeListener, Committed, IndexChange};
 pub use client_configuration::ClientConfiguration;
 pub use clock::{Clock, ManualClock, SystemClock};
@@ -59,7 +59,7 @@ pub use databases::{Databases, DatabasesOptions};
 pub use due::{DueCounts, DueTask};
 pub use error::{Error, Result};
 pub use folders::is_being_removed;
-pub use import::{ImportOptions, ImportReport, LineError};
+pub use indexes::wire::{automatic_indexing, write_places, write_vectors};
 pub use indexes::{
     Action, Advice, Explanation, FormerDefinition, Index, IndexStatistics, Indexes, IndexingBatch, IndexingStatus,
     Problem,
@@ -67,10 +67,12 @@ pub use indexes::{
 pub use limits::Limits;
 pub use operations::{Operation, OperationDetail, OperationId, OperationResult, OperationStatus, Operations, Progress};
 pub use patches::{PatchAttempts, PatchedDocument, QueryPatch};
+pub use principals::{ApiKey, Clearance, Permission, Principal, RegisteredCertificate, Rights, check_principal_name};
 pub use query_settings::{AutomaticIndexes, QuerySettings, QuerySwitch};
 pub use record::{DatabaseRecord, LockMode};
 pub use record_properties::{RECORD_PROPERTIES, RecordProperty};
 pub use script_memory::with_script_memory;
+pub use smuggler::SmugglerResult;
 pub use tombstones::TombstoneHolder;
 
 pub use documents;

@@ -155,13 +155,31 @@ pub(crate) const BULK_BUFFER_SIZE_KEPT: usize = 1 << 20;
 
 /// Certificates that are registered.
 pub(crate) const CERTIFICATES_MAX: u64 = 10_000;
-/// Bytes of the name of one.
-pub(crate) const CERTIFICATE_NAME_SIZE_MAX: usize = 256;
+/// API keys.
+pub(crate) const API_KEYS_MAX: u64 = 10_000;
+/// Bytes of the name of a certificate or key.
+pub(crate) const PRINCIPAL_NAME_SIZE_MAX: usize = 256;
 /// Databases that one has permissions for: all are looked through for each request.
-pub(crate) const CERTIFICATE_PERMISSIONS_MAX: usize = 256;
+pub(crate) const PRINCIPAL_PERMISSIONS_MAX: usize = 256;
 
-/// Bad lines of an import whose reasons are kept.
-pub(crate) const IMPORT_ERRORS_KEPT_MAX: usize = 100;
+/// Bytes of one element of a dump, or of a property around its sections.
+pub(crate) const DUMP_ELEMENT_SIZE_MAX: usize = BULK_ELEMENT_SIZE_MAX;
+/// Bytes of the name of a section of a dump.
+pub(crate) const DUMP_SECTION_NAME_SIZE_MAX: usize = 256;
+/// Fields of an automatic index in a dump.
+pub(crate) const DUMPED_FIELDS_MAX: usize = 256;
+/// Bytes of the name of such a field.
+pub(crate) const DUMPED_FIELD_NAME_SIZE_MAX: usize = 512;
+/// Messages of an export or import that are kept, as many as RavenDB keeps.
+pub(crate) const SMUGGLER_MESSAGES_MAX: usize = 500;
+/// Items between two reports of the progress of an export.
+pub(crate) const SMUGGLER_PROGRESS_EVERY: u64 = 4096;
+/// Names of collections in the options of an export or import.
+pub(crate) const SMUGGLER_COLLECTIONS_MAX: usize = 1024;
+/// Steps of a transform script for one document, unless the options say it: as many as RavenDB allows.
+pub(crate) const TRANSFORM_STEPS_DEFAULT: u64 = 10_000;
+/// The build that a dump names: its form is that of this one.
+pub(crate) const DUMP_BUILD_VERSION: u64 = 71_028;
 
 /// How often, and how long each time, a folder is waited for that somebody in this process is letting go of.
 pub(crate) const LOCKED_FOLDER_WAITS_MAX: u32 = 200;

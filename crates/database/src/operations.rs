@@ -9,7 +9,7 @@ use documents::Date;
 use parking_lot::Mutex;
 
 use crate::limits::{ENDED_OPERATION_KEPT_SECONDS, OPERATION_QUERY_SIZE_MAX};
-use crate::{Error, Result};
+use crate::{Error, Result, SmugglerResult};
 
 /// Numbers that clients bring along count up to here: JavaScript reads integers up to 2^53.
 const GIVEN_ID_MAX: OperationId = 1 << 52;
@@ -30,6 +30,8 @@ pub struct Progress {
     pub last_processed_id: Option<String>,
     /// Documents among the items.
     pub documents_processed: u64,
+    /// What an export or import has counted.
+    pub transfer: Option<Arc<SmugglerResult>>,
 }
 
 /// The result of an operation.
@@ -43,6 +45,8 @@ pub struct OperationResult {
     pub message: String,
     /// Per-document results, if requested.
     pub details: Vec<OperationDetail>,
+    /// What an export or import counted.
+    pub transfer: Option<Arc<SmugglerResult>>,
 }
 
 /// The effect of an operation on one document.

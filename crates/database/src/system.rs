@@ -6,18 +6,21 @@
 //! * `kept`: lower-cased name to the folder of a database that was deleted but for its files; who creates one of that name
 //!   again on disk has them.
 //! * `deleting`: folders whose database is deleted and whose files may still be there; removed when the last holder has closed them.
-//! * `certificates`: thumbprint to a [`RegisteredCertificate`] as JSON. Absent until the first one is registered.
+//! * `certificates`: thumbprint to a [`RegisteredCertificate`](crate::RegisteredCertificate) as JSON. Absent until the first one is
+//!   registered.
+//! * `api-keys`: lower-cased name to an [`ApiKey`] as JSON. Absent until the first one is made.
 //! * `requests`, `request-order`: see [`RequestIds`]. An environment without them is of the first version, which named a folder
 //!   for databases in memory too; it is brought up to date when it is opened.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::time::SystemTime;
 
 use storage::{Environment, Reader, Tree, WriteTransaction};
 
 use crate::client_configuration::ClientConfiguration;
-use crate::limits::CERTIFICATES_MAX;
+use crate::principals::{ApiKey, Principal};
 use crate::request_ids::{Request, RequestIds};
-use crate::{DatabaseRecord, Error, RegisteredCertificate, Result};
+use crate::{DatabaseRecord, Error, Result};
 
 pub(crate) struct System {
     environment: Environment,
@@ -34,7 +37,6 @@ const STATE: &[u8] = b"system/state";
 const DATABASES: &[u8] = b"system/databases";
 const KEPT: &[u8] = b"system/kept";
 const DELETING: &[u8] = b"system/deleting";
-const CERTIFICATES: &[u8] = b"system/certificates";
 
 const RAFT_INDEX: &[u8] = b"raft-index";
 const TOPOLOGY_ID: &[u8] = b"topology-id";
@@ -210,47 +212,57 @@ impl System {
 
     /// # Errors
     ///
-    /// [`Error::BadCertificate`] if there are too many, or storage fails.
-    pub fn put_certificate(
-        &self,
-        tx: &mut WriteTransaction<'_>,
-        thumbprint: &str,
-        certificate: &RegisteredCertificate,
-    ) -> Result<()> {
-        let tree = Tree::open_or_create(tx, CERTIFICATES)?;
-        if !tree.contains(tx, thumbprint.as_bytes())? && count(&tree, tx)? >= CERTIFICATES_MAX {
-            let rule =
-                format!("There are {CERTIFICATES_MAX} certificates, the limit CERTIFICATES_MAX. Delete some first");
-            return Err(Error::BadCertificate { rule });
+    /// [`Error::BadPrincipal`] if there are too many, or storage fails.
+    pub fn put_principal<P: Principal>(&self, tx: &mut WriteTransaction<'_>, id: &str, principal: &P) -> Result<()> {
+        let tree = Tree::open_or_create(tx, P::TREE)?;
+        let (max, limit) = P::COUNT_MAX;
+        if !tree.contains(tx, id.as_bytes())? && count(&tree, tx)? >= max {
+            let rule = format!("There are {max} {}s, the limit {limit}. Delete some first", P::KIND);
+            return Err(Error::BadPrincipal { rule });
         }
-        Ok(tree.put(tx, thumbprint.as_bytes(), &certificate.to_json().to_vec())?)
+        Ok(tree.put(tx, id.as_bytes(), &principal.to_json().to_vec())?)
     }
 
-    pub fn delete_certificate(&self, tx: &mut WriteTransaction<'_>, thumbprint: &str) -> Result<()> {
-        if let Some(tree) = Tree::open(tx, CERTIFICATES)? {
-            tree.delete(tx, thumbprint.as_bytes())?;
+    pub fn delete_principal<P: Principal>(&self, tx: &mut WriteTransaction<'_>, id: &str) -> Result<()> {
+        if let Some(tree) = Tree::open(tx, P::TREE)? {
+            tree.delete(tx, id.as_bytes())?;
         }
         Ok(())
     }
 
-    pub fn certificate(&self, thumbprint: &str) -> Result<Option<RegisteredCertificate>> {
+    pub fn principal<P: Principal>(&self, id: &str) -> Result<Option<P>> {
         let tx = self.environment.read();
-        let Some(tree) = Tree::open(&tx, CERTIFICATES)? else { return Ok(None) };
-        tree.get(&tx, thumbprint.as_bytes())?.map(decode_certificate).transpose()
+        let Some(tree) = Tree::open(&tx, P::TREE)? else { return Ok(None) };
+        tree.get(&tx, id.as_bytes())?.map(decode_principal).transpose()
     }
 
-    /// All with their thumbprints, in the order of these.
-    pub fn certificates(&self) -> Result<Vec<(String, RegisteredCertificate)>> {
+    /// All with their ids, in the order of these.
+    pub fn principals<P: Principal>(&self) -> Result<Vec<(String, P)>> {
         let tx = self.environment.read();
-        let Some(tree) = Tree::open(&tx, CERTIFICATES)? else { return Ok(Vec::new()) };
+        let Some(tree) = Tree::open(&tx, P::TREE)? else { return Ok(Vec::new()) };
         let mut cursor = tree.cursor(&tx);
         let mut entry = cursor.first()?;
-        let mut certificates = Vec::new();
-        while let Some((thumbprint, value)) = entry {
-            certificates.push((String::from_utf8_lossy(thumbprint).into_owned(), decode_certificate(value)?));
+        let mut principals = Vec::new();
+        while let Some((id, value)) = entry {
+            principals.push((String::from_utf8_lossy(id).into_owned(), decode_principal(value)?));
             entry = cursor.next()?;
         }
-        Ok(certificates)
+        Ok(principals)
+    }
+
+    /// Notes when keys were used last. Keys that are there no longer, or have another hash, are left out.
+    ///
+    /// * `uses`: hash and moment.
+    pub fn note_api_key_uses(&self, uses: &HashMap<String, SystemTime>) -> Result<()> {
+        let used = self.principals::<ApiKey>()?.into_iter().filter_map(|(id, key)| {
+            let last_used = *uses.get(&key.hash)?;
+            Some((id, ApiKey { last_used: Some(last_used), ..key }))
+        });
+        let used: Vec<(String, ApiKey)> = used.collect();
+        if used.is_empty() {
+            return Ok(());
+        }
+        self.environment.write(|tx| used.iter().try_for_each(|(id, key)| self.put_principal(tx, id, key)))
     }
 
     pub fn put_client_configuration(
@@ -308,10 +320,10 @@ fn count(tree: &Tree, reader: &impl Reader) -> Result<u64> {
     Ok(count)
 }
 
-fn decode_certificate(value: &[u8]) -> Result<RegisteredCertificate> {
+fn decode_principal<P: Principal>(value: &[u8]) -> Result<P> {
     let value = json::Value::parse(value).ok();
-    let certificate = value.as_ref().and_then(RegisteredCertificate::from_json);
-    certificate.ok_or(Error::Corrupt { rule: "a registered certificate has name, rights and certificate" })
+    let principal = value.as_ref().and_then(P::from_json);
+    principal.ok_or(Error::Corrupt { rule: "a certificate or API key that is stored has all its properties" })
 }
 
 fn decode_record(value: &[u8]) -> Option<Stored> {

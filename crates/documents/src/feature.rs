@@ -60,8 +60,6 @@ features! {
         "A subscription sends the documents that match a query to a client, and remembers which the client has confirmed.";
     Tcp, "TCP connections (subscriptions, replication)", "tcp-connections",
         "RavenDB's nodes and clients open TCP connections of their own for subscriptions and replication.";
-    Export, "export and import", "export-and-import",
-        "Export and import write and read the files of RavenDB with the ending .ravendbdump.";
     Backup, "backup and restore", "backup-and-restore",
         "A backup is a copy of a database that the server writes, once or as a task.";
     SchemaValidation, "schema validation", "schema-validation",

@@ -54,6 +54,8 @@ pub const TARGETS: &[Target] = &[
     Target { name: "framing", run: wire::framing, seeds: wire::http_seeds },
     Target { name: "http", run: wire::http, seeds: wire::http_seeds },
     Target { name: "bulk_insert", run: streams::bulk_insert, seeds: streams::bulk_insert_seeds },
+    Target { name: "dump", run: streams::dump, seeds: streams::dump_seeds },
+    Target { name: "form", run: streams::form, seeds: streams::form_seeds },
     Target { name: "certificates", run: certificates::certificates, seeds: certificates::seeds },
     Target { name: "settings", run: settings::settings, seeds: settings::seeds },
     Target { name: "words", run: words::words, seeds: words::seeds },

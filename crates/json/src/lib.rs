@@ -34,6 +34,6 @@ pub use limits::{DEPTH_MAX, INPUT_SIZE_MAX, PROPERTY_NAME_SIZE_MAX};
 pub use minify::Minifier;
 pub use path::{Path, PathMatch};
 pub use raw::{Elements, Kind, Members, Properties, Raw};
-pub use scanner::{Element, ElementScanner};
+pub use scanner::{Element, ElementScanner, ValueScanner};
 pub use value::Value;
 pub use writer::Writer;

@@ -46,6 +46,12 @@ pub struct ElementScanner {
     at: usize,
     /// Where the element in work begins.
     start: usize,
+    value: ValueScanner,
+}
+
+/// Finds the end of one value that arrives in pieces, without checking it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ValueScanner {
     depth: usize,
     in_string: bool,
     /// The last byte was a backslash in a string.
@@ -61,7 +67,7 @@ impl Default for ElementScanner {
 impl ElementScanner {
     /// A scanner before the opening bracket.
     pub fn new() -> Self {
-        ElementScanner { state: ScanState::BeforeArray, at: 0, start: 0, depth: 0, in_string: false, escaped: false }
+        ElementScanner { state: ScanState::BeforeArray, at: 0, start: 0, value: ValueScanner::default() }
     }
 
     /// Bytes at the start of the buffer that are no longer needed.
@@ -95,7 +101,7 @@ impl ElementScanner {
     pub fn next(&mut self, buffer: &[u8]) -> Result<Element, Error> {
         loop {
             if self.state == ScanState::InElement {
-                if !self.scan_element(buffer)? {
+                if !self.value.scan(buffer, &mut self.at)? {
                     return Ok(Element::Incomplete);
                 }
                 self.state = ScanState::After;
@@ -123,22 +129,28 @@ impl ElementScanner {
             self.at += 1;
         }
     }
+}
 
-    /// True once the element is complete.
-    fn scan_element(&mut self, buffer: &[u8]) -> Result<bool, Error> {
-        while let Some(byte) = buffer.get(self.at).copied() {
+impl ValueScanner {
+    /// Moves `at` on, to the end of the value or of the buffer. True: the value ends there, and the scanner is ready for another.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::TooDeep`]; line and column count from the start of `buffer`.
+    pub fn scan(&mut self, buffer: &[u8], at: &mut usize) -> Result<bool, Error> {
+        while let Some(byte) = buffer.get(*at).copied() {
             if self.in_string {
                 if self.escaped {
                     self.escaped = false;
-                    self.at += 1;
+                    *at += 1;
                     continue;
                 }
-                let run = plain_run(&buffer[self.at..]);
+                let run = plain_run(&buffer[*at..]);
                 if run > 0 {
-                    self.at += run;
+                    *at += run;
                     continue;
                 }
-                self.at += 1;
+                *at += 1;
                 match byte {
                     b'\\' => self.escaped = true,
                     b'"' => {
@@ -157,7 +169,7 @@ impl ElementScanner {
                 b'{' | b'[' => {
                     self.depth += 1;
                     if self.depth > DEPTH_MAX {
-                        return Err(Error::at(Reason::TooDeep, buffer, self.at));
+                        return Err(Error::at(Reason::TooDeep, buffer, *at));
                     }
                 }
                 // The end of a bare word or number is what follows it, which is not part of it.
@@ -165,13 +177,13 @@ impl ElementScanner {
                 b'}' | b']' => {
                     self.depth -= 1;
                     if self.depth == 0 {
-                        self.at += 1;
+                        *at += 1;
                         return Ok(true);
                     }
                 }
                 _ => {}
             }
-            self.at += 1;
+            *at += 1;
         }
         Ok(false)
     }

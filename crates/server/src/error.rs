@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use hyper::StatusCode;
-use hyper::header::{CONNECTION, HeaderValue, RETRY_AFTER};
+use hyper::header::{CONNECTION, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 
 use database::BulkInsertCounts;
 use database::documents::{self, Etag, Feature, MissingFeature};
@@ -17,6 +17,7 @@ use query::definition::DefinitionError;
 use query::execute::ScriptFailure;
 
 use crate::cause::Cause;
+use crate::limits::FAILED_ATTEMPT_WINDOW;
 use crate::messages::reply::{self, Reply};
 
 pub(crate) type Result<T> = std::result::Result<T, Error>;
@@ -102,12 +103,28 @@ pub(crate) enum Error {
         "Failed to process bulk insert. Inserted {} items in {} batches.{} {cause}", .done.documents, .done.batches, .done.last_id_text()
     )]
     BulkInsert { done: BulkInsertCounts, cause: Box<Error> },
+    /// An import failed part of the way.
+    #[error("{}{}", .cause.message(), stored_before(*.stored))]
+    Import { stored: u64, cause: Box<Error> },
     /// The certificate, or the lack of one, does not allow this.
     #[error("{0}")]
     Forbidden(String),
     /// The client has no certificate that this server trusts.
     #[error("{0}")]
     NoIdentity(String),
+    /// The request has an API key that this server does not accept.
+    #[error("{0}")]
+    BadKey(String),
+    /// The request has an API key and did not come over HTTPS.
+    #[error(
+        "An API key was sent without HTTPS, where others can read it. Delete it, make another one, and send that to https:// alone"
+    )]
+    KeyInClearText,
+    /// Too many requests from this address were refused.
+    #[error(
+        "Too many requests from this address came with a certificate or key that is not accepted (Limits.FailedAttempts). Wait a minute"
+    )]
+    TooManyAttempts,
     /// An operator ended a query.
     #[error("The query was ended by an operator")]
     QueryEnded,
@@ -120,6 +137,15 @@ pub(crate) enum Error {
     /// The databases refused.
     #[error(transparent)]
     Database(database::Error),
+}
+
+/// What an import has stored that failed.
+fn stored_before(stored: u64) -> String {
+    match stored {
+        0 => " No document was stored.".to_owned(),
+        1 => " One document was stored before.".to_owned(),
+        stored => format!(" {stored} documents were stored before."),
+    }
 }
 
 /// The error of a request whose handler panicked with `panic`.
@@ -247,7 +273,7 @@ impl Error {
     pub(crate) fn cause(&self) -> Cause {
         use database::Error as E;
         match self {
-            Error::BulkInsert { cause, .. } => cause.cause(),
+            Error::BulkInsert { cause, .. } | Error::Import { cause, .. } => cause.cause(),
             Error::MissingFeature(_) | Error::NotSupported { .. } => Cause::Request,
             // Indexes are behind.
             Error::NotIndexed { .. } => Cause::Server,
@@ -300,11 +326,19 @@ impl Error {
                 Shape::new(StatusCode::REQUEST_TIMEOUT, "Raven.Client.Exceptions.RavenTimeoutException")
             }
             Error::BulkInsert { cause, .. } => bulk_insert_shape(cause.status()),
+            // A conflict would be rebuilt as one of a single document.
+            Error::Import { cause, .. } => match cause.shape() {
+                shape if shape.status == StatusCode::CONFLICT => Shape::refused(INVALID_OPERATION),
+                shape => Shape { extra: Vec::new(), ..shape },
+            },
             Error::Forbidden(_) => {
                 Shape::new(StatusCode::FORBIDDEN, "Raven.Client.Exceptions.Security.AuthorizationException")
             }
             // RavenDB's name for it, which is not that of an exception: clients go by the status.
             Error::NoIdentity(_) => Shape::new(StatusCode::FORBIDDEN, "InvalidAuth"),
+            Error::BadKey(_) => Shape::new(StatusCode::UNAUTHORIZED, "InvalidAuth"),
+            Error::KeyInClearText => Shape::refused(ARGUMENT),
+            Error::TooManyAttempts => Shape::new(StatusCode::TOO_MANY_REQUESTS, "InvalidAuth"),
             Error::QueryEnded => Shape::failed("System.OperationCanceledException"),
             Error::NoRunningQuery { .. } => Shape::new(StatusCode::NOT_FOUND, ARGUMENT),
             Error::Panicked(_) => Shape::failed(INVALID_OPERATION),
@@ -351,6 +385,8 @@ impl Error {
         match self {
             // The documents before it are there.
             Error::BulkInsert { done, cause } => done.documents == 0 && cause.is_known_not_applied(write),
+            // Definitions of indexes may be.
+            Error::Import { .. } => false,
             Error::Panicked(_) => false,
             Error::Database(E::Io { .. } | E::Canceled | E::Corrupt { .. }) => false,
             _ => match self.storage() {
@@ -396,11 +432,22 @@ impl Error {
             }
         });
         reply.extensions_mut().insert(self.cause());
-        if shape.status == StatusCode::SERVICE_UNAVAILABLE {
-            reply.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+        match shape.status {
+            StatusCode::SERVICE_UNAVAILABLE => {
+                reply.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+            }
+            StatusCode::TOO_MANY_REQUESTS => {
+                reply.headers_mut().insert(RETRY_AFTER, HeaderValue::from(FAILED_ATTEMPT_WINDOW.as_secs()));
+            }
+            StatusCode::UNAUTHORIZED => {
+                reply
+                    .headers_mut()
+                    .insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer error=\"invalid_token\""));
+            }
+            _ => {}
         }
         // What is left of the body is not worth reading: it is too long, or its end cannot be found.
-        if matches!(self, Error::Malformed(_) | Error::BodyCutOff(_) | Error::Encoding(_))
+        if matches!(self, Error::Malformed(_) | Error::BodyCutOff(_) | Error::Encoding(_) | Error::TooManyAttempts)
             || matches!(self.storage(), Some(storage::Error::OverMemory { .. }))
             || shape.status == StatusCode::PAYLOAD_TOO_LARGE
         {
@@ -413,7 +460,7 @@ impl Error {
     fn missing_feature(&self) -> Option<Feature> {
         match self {
             Error::MissingFeature(missing) => Some(missing.feature()),
-            Error::BulkInsert { cause, .. } => cause.missing_feature(),
+            Error::BulkInsert { cause, .. } | Error::Import { cause, .. } => cause.missing_feature(),
             _ => None,
         }
     }
@@ -475,7 +522,7 @@ fn database_shape(error: &database::Error) -> Shape {
         E::InsideOfAnother { .. } => Shape::failed(INVALID_OPERATION),
         E::BadName { .. } | E::BadRequestId { .. } => Shape::refused(BAD_REQUEST),
         E::NotSupported(_) => Shape::new(StatusCode::NOT_IMPLEMENTED, NOT_SUPPORTED),
-        E::BadRecord { .. } | E::BadCertificate { .. } => Shape::refused(ARGUMENT),
+        E::BadRecord { .. } | E::BadPrincipal { .. } => Shape::refused(ARGUMENT),
         E::DeletionLocked { .. } | E::PlaceIsFixed { .. } => Shape::refused(INVALID_OPERATION),
         E::Busy { .. } => Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.RavenTimeoutException"),
         E::BulkInsert { cause, .. } => bulk_insert_shape(database_shape(cause).status),
@@ -483,7 +530,7 @@ fn database_shape(error: &database::Error) -> Shape {
         E::OperationInUse { .. } => Shape::refused(INVALID_OPERATION),
         E::Canceled => Shape::failed("System.OperationCanceledException"),
         E::NotEmpty { .. } => Shape::refused(INVALID_OPERATION),
-        E::BadStream { .. } => Shape::refused(INVALID_DATA),
+        E::BadStream { .. } | E::BadDump { .. } | E::BadSmugglerOption { .. } => Shape::refused(INVALID_DATA),
         E::Io { source, .. } => io_shape(source),
         E::Corrupt { .. } => Shape::failed(INVALID_DATA),
         E::TooManyIndexes { .. } => Shape::refused("Raven.Client.Exceptions.Documents.Indexes.IndexCreationException"),

@@ -2,6 +2,8 @@
 
 use crate::certificates::certificate::Certificate;
 use crate::certificates::files;
+use crate::limits::FORM_HEAD_SIZE_MAX;
+use crate::messages::form::{Form, FormEvent};
 use crate::messages::query_string::{QueryString, decode, decode_segment};
 use crate::network::framing::Framing;
 
@@ -32,6 +34,28 @@ pub fn parse_query_string(text: &str) {
     query.count();
     decode(text);
     decode_segment(text);
+}
+
+/// The names and contents of the parts of a form, until it ends, or is refused (`None`), in pieces of `size`.
+pub fn read_form(body: &[u8], size: usize) -> Option<Vec<(String, Vec<u8>)>> {
+    let (mut form, mut parts) = (Form::new("X"), Vec::<(String, Vec<u8>)>::new());
+    for piece in body.chunks(size) {
+        form.push(piece);
+        loop {
+            match form.next().ok()? {
+                FormEvent::More => break,
+                FormEvent::End => return Some(parts),
+                FormEvent::Part(name) => parts.push((name, Vec::new())),
+                FormEvent::Content(content) => {
+                    assert!(!content.is_empty());
+                    parts.last_mut().expect("content belongs to a part").1.extend_from_slice(&content);
+                }
+                FormEvent::PartEnd => {}
+            }
+        }
+        assert!(form.held_size() <= size + FORM_HEAD_SIZE_MAX);
+    }
+    Some(parts)
 }
 
 /// Heads that ended, the first that is refused, and whether one has begun, after bytes that came in pieces of `size`.

@@ -47,6 +47,9 @@ pub struct Limits {
     pub decompression_ratio: usize,
     /// `Limits.Connections`: open connections. Over it: 503, closed.
     pub connection_count: usize,
+    /// `Limits.FailedAttempts`: requests of one address in a minute whose certificate or API key is not accepted. Over it: 429 after a
+    /// second, closed.
+    pub failed_attempt_count: usize,
     /// `Limits.MemoryInMb`: everything that requests and indexing hold in memory: request bodies, whole answers, elements of bulk
     /// inserts, entries that queries sort, group or count, results of maps,
     /// in bytes. Over it: 503 with `Retry-After`. Small ones are not counted.
@@ -130,6 +133,16 @@ pub(crate) const CLIENT_CHAIN_SIZE_MAX: usize = 16 << 10;
 /// TLS sessions that clients may resume, each with up to [`CLIENT_CHAIN_SIZE_MAX`].
 pub(crate) const TLS_SESSIONS_KEPT_MAX: usize = 1024;
 
+/// The time over which refused certificates and keys are counted.
+pub(crate) const FAILED_ATTEMPT_WINDOW: Duration = Duration::from_secs(60);
+/// How long the answer to one more than [`Limits::failed_attempt_count`] waits.
+pub(crate) const FAILED_ATTEMPT_DELAY: Duration = Duration::from_secs(1);
+/// Addresses whose failures are counted one by one.
+pub(crate) const FAILED_ATTEMPTS_ADDRESSES_MAX: usize = 10_000;
+
+/// Records of the audit log that wait for the disk. What comes when they are so many is counted as lost.
+pub(crate) const AUDIT_RECORDS_WAITING_MAX: usize = 16 << 10;
+
 /// What is read of a request in clear text to a port of HTTPS before it is refused, in bytes.
 pub(crate) const CLEAR_TEXT_SIZE_MAX: usize = 64 << 10;
 
@@ -169,6 +182,15 @@ pub(crate) const STREAM_PARTS_MAX: usize = 4;
 
 /// What a bulk insert collects from the network while the part before is cut and checked, in bytes.
 pub(crate) const BULK_INSERT_PART_SIZE: usize = 1 << 20;
+
+/// Bytes of the head of a part of a form.
+pub(crate) const FORM_HEAD_SIZE_MAX: usize = 16 << 10;
+/// Parts of a form.
+pub(crate) const FORM_PARTS_MAX: usize = 16;
+/// Bytes of the options of an import, as they come and decompressed: a transform script among them.
+pub(crate) const IMPORT_OPTIONS_SIZE_MAX: usize = 2 << 20;
+/// Bytes of a dump that are compressed at once.
+pub(crate) const DUMP_PART_SIZE: usize = 128 << 10;
 
 /// What a feed of changes keeps for sockets that have not taken it yet, in bytes, about. A socket that is further behind is
 /// closed: its client connects again and loads anew what it holds.
@@ -305,6 +327,7 @@ impl Default for Limits {
             request_body_size: 256 << 20,
             decompression_ratio: 50_000,
             connection_count: 10_000,
+            failed_attempt_count: 20,
             memory_size: 512 << 20,
             bodies_size: 256 << 20,
             request_memory_size: 256 << 20,
@@ -347,7 +370,7 @@ impl Limits {
     }
 
     /// All of them, in the order of the fields.
-    pub const SETTINGS: [LimitSetting; 34] = [
+    pub const SETTINGS: [LimitSetting; 35] = [
         // Less than 8 KiB is less than what reads heads starts with.
         setting("Limits.HeaderBlockInKb", 8..=1024, |limits, value| limits.header_block_size = kib(value)),
         setting("Limits.HeaderLineInKb", 1..=1024, |limits, value| limits.header_line_size = kib(value)),
@@ -366,6 +389,7 @@ impl Limits {
         setting("Limits.RequestBodyInMb", 1..=4096, |limits, value| limits.request_body_size = kib(value) << 10),
         setting("Limits.DecompressionRatio", 1..=1_000_000, |limits, value| limits.decompression_ratio = count(value)),
         setting("Limits.Connections", 1..=1_000_000, |limits, value| limits.connection_count = count(value)),
+        setting("Limits.FailedAttempts", 0..=1_000_000, |limits, value| limits.failed_attempt_count = count(value)),
         setting(MEMORY, 1..=1_000_000, |limits, value| limits.memory_size = kib(value) << 10),
         setting(BODIES_MEMORY, 1..=1_000_000, |limits, value| limits.bodies_size = kib(value) << 10),
         setting(REQUEST_MEMORY, 1..=1_000_000, |limits, value| limits.request_memory_size = kib(value) << 10),

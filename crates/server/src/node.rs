@@ -14,11 +14,13 @@ use crate::feed::Feeds;
 use crate::limits::Limits;
 use crate::memory::Memory;
 use crate::messages::answers::Answers;
+use crate::monitoring::audit::AuditLog;
 use crate::monitoring::latency::Latencies;
 use crate::monitoring::metrics::Metrics;
 use crate::monitoring::recent_log::RecentLog;
 use crate::monitoring::running::RunningQueries;
 use crate::monitoring::slow::SlowRequests;
+use crate::network::attempts::Attempts;
 use crate::network::connection::Connections;
 use crate::network::hosts::Hosts;
 use crate::network::tls::Tls;
@@ -55,6 +57,9 @@ pub(crate) struct Node {
     pub(crate) bodies: Arc<Memory>,
     pub(crate) answers: Answers,
     pub(crate) connections: Arc<Connections>,
+    pub(crate) attempts: Attempts,
+    /// `None`: there is none.
+    pub(crate) audit: Option<AuditLog>,
     pub(crate) metrics: Metrics,
     pub(crate) latencies: Latencies,
     pub(crate) slow: SlowRequests,

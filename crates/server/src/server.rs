@@ -22,10 +22,12 @@ use crate::feed::Feeds;
 use crate::limits::{DATABASES_LOGGED_MAX, Limits};
 use crate::memory::Memory;
 use crate::messages::answers::Answers;
+use crate::monitoring::audit::{AuditLog, AuditOptions};
 use crate::monitoring::latency::Latencies;
 use crate::monitoring::metrics::Metrics;
 use crate::monitoring::recent_log::RecentLog;
 use crate::monitoring::slow::SlowRequests;
+use crate::network::attempts::Attempts;
 use crate::network::connection::Connections;
 use crate::network::hosts::Hosts;
 use crate::network::listener;
@@ -66,6 +68,8 @@ pub struct Options {
     pub log: Arc<RecentLog>,
     /// Log a line for each request.
     pub access_log: bool,
+    /// Keep an audit log there.
+    pub audit: Option<AuditOptions>,
     /// The commit that the program was built from, for `/metrics`; `None`: not known.
     pub commit: Option<String>,
     /// The clock by which documents expire, are refreshed and archived.
@@ -89,6 +93,7 @@ impl Default for Options {
             settings: Vec::new(),
             log: Arc::default(),
             access_log: false,
+            audit: None,
             commit: None,
             clock: Arc::new(SystemClock),
         }
@@ -217,6 +222,14 @@ pub enum StartError {
         /// Why.
         source: Box<database::Error>,
     },
+    /// The files of the audit log cannot be written.
+    #[error("cannot write the audit log in {}", folder.display())]
+    AuditLog {
+        /// The folder.
+        folder: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
     /// The system gives no threads.
     #[error("cannot start the threads of bulk inserts")]
     Threads(#[source] std::io::Error),
@@ -284,6 +297,11 @@ impl Server {
         let url = addresses.first().map_or_else(String::new, |address| options.scheme.url(address));
         // The names of its certificate are the server's own.
         let names: Vec<_> = options.allowed_hosts.into_iter().chain(tls.iter().flat_map(Tls::hosts)).collect();
+        let audit = options.audit.map(|options| {
+            let folder = options.folder.clone();
+            AuditLog::start(options).map_err(|source| StartError::AuditLog { folder, source })
+        });
+        let audit = audit.transpose()?;
         let (stop, stopped) = watch::channel(false);
         let node = Arc::new(Node {
             dispatch: &Dispatcher,
@@ -297,6 +315,8 @@ impl Server {
             bodies,
             answers: Answers::default(),
             connections: Arc::new(Connections::new()),
+            attempts: Attempts::new(Instant::now()),
+            audit,
             metrics: Metrics::default(),
             latencies: Latencies::default(),
             slow: SlowRequests::new(options.limits.slow_request),
@@ -353,6 +373,9 @@ impl Server {
         if !is_over {
             self.node.connections.close_all();
             let _ = tokio::time::timeout(CLOSE_GRACE, self.node.connections.all_ended()).await;
+        }
+        if self.node.tls.is_some() {
+            maintain_access(&self.node).await;
         }
         // Only now the sweeper as well: until here it closes connections whose deadlines pass.
         self.tasks.abort_all();
@@ -439,15 +462,18 @@ impl Drop for WriteEnds {
     }
 }
 
-/// Reads the files of the certificate again if they were changed.
-async fn reload_certificate(node: &Arc<Node>) {
-    let reloading = node.clone();
+/// Reads the files of the certificate again if they were changed, and stores when API keys were used last.
+async fn maintain_access(node: &Arc<Node>) {
+    let maintained = node.clone();
     let work = move || {
-        reloading.tls.iter().for_each(Tls::reload_if_changed);
+        if let Some(tls) = &maintained.tls {
+            tls.reload_if_changed();
+            tls.registry.store_uses(&maintained.databases)?;
+        }
         Ok(())
     };
     if let Err(error) = node.bridge.run(Pool::Short, work).await {
-        tracing::debug!(%error, "the files of the certificate were not looked at");
+        tracing::debug!(%error, "the certificate's files and the uses of API keys were not looked at");
     }
 }
 
@@ -455,7 +481,7 @@ async fn reload_certificate(node: &Arc<Node>) {
 async fn maintain(node: Arc<Node>, mut stopped: watch::Receiver<bool>) {
     while tokio::time::timeout(MAINTAIN_EVERY, stopped.changed()).await.is_err() {
         if node.tls.is_some() {
-            reload_certificate(&node).await;
+            maintain_access(&node).await;
         }
         let databases = node.databases.clone();
         let work = move || Ok(databases.maintain());

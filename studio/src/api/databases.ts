@@ -1,5 +1,5 @@
 // Databases: names, creating, deleting, switching on and off, sample data.
-import { below, send, sendForJson } from "./http";
+import { below, jsonOf, send, sendForJson } from "./http";
 
 /** GET `/databases?namesOnly=true` */
 export async function names(signal?: AbortSignal): Promise<string[]> {
@@ -35,6 +35,72 @@ export async function createSampleData(database: string): Promise<void> {
 /** POST `/databases/{name}/identity/seed`: the identity is at `value` then, unless it is higher already. */
 export async function seedIdentity(database: string, name: string, value: number): Promise<void> {
   await send(below(database, "/identity/seed"), { method: "POST", query: { name, value } });
+}
+
+/** What an export or import has counted of one type of items. */
+type Counts = { ReadCount: number; ErroredCount: number; SkippedCount?: number };
+
+/** What an export or import came to. */
+export type SmugglerResult = { Documents: Counts; Indexes: Counts; Identities: Counts; Messages: string[] };
+
+/** How far it is, as often as this. */
+const PROGRESS_MS = 500;
+
+type Transfer = {
+  /** The number of the operation is known. */
+  begun: (id: number) => void;
+  tell: (progress: Pick<SmugglerResult, "Documents">) => void;
+  signal: AbortSignal;
+};
+
+/** Runs what is an operation of a database; tells how far it is, and ends it if it is given up. */
+async function asOperation<T>(database: string, work: (id: number) => Promise<T>, { begun, tell, signal }: Transfer): Promise<T> {
+  const { Id } = await sendForJson<{ Id: number }>(below(database, "/operations/next-operation-id"), { signal });
+  begun(Id);
+  const look = async () => {
+    type State = { Progress: SmugglerResult | null };
+    const response = await send(below(database, "/operations/state"), { query: { id: Id }, signal }, [404]);
+    const { Progress } = response.ok ? await jsonOf<State>(response) : { Progress: null };
+    if (Progress) tell(Progress);
+  };
+  const timer = setInterval(() => void look().catch(() => undefined), PROGRESS_MS);
+  const kill = () => void send(below(database, "/operations/kill"), { method: "POST", query: { id: Id } }).catch(() => undefined);
+  signal.addEventListener("abort", kill);
+  try {
+    return await work(Id);
+  } finally {
+    clearInterval(timer);
+    signal.removeEventListener("abort", kill);
+  }
+}
+
+/** POST `/databases/{name}/smuggler/import`: a dump, plain or compressed. */
+export function importDump(database: string, dump: Blob, transfer: Transfer): Promise<SmugglerResult> {
+  const form = new FormData();
+  form.append("importOptions", "{}");
+  form.append("file", dump, "dump.ravendbdump");
+  const work = (id: number) =>
+    sendForJson<SmugglerResult>(below(database, "/smuggler/import"), {
+      method: "POST",
+      query: { operationId: id },
+      body: form,
+      signal: transfer.signal,
+    });
+  return asOperation(database, work, transfer);
+}
+
+/** POST `/databases/{name}/smuggler/export`: a dump, compressed; `take` reads it. */
+export function exportDump<T>(
+  database: string,
+  take: (dump: ReadableStream<Uint8Array<ArrayBuffer>>) => Promise<T>,
+  transfer: Transfer,
+): Promise<T> {
+  const work = async (id: number) => {
+    const options = { method: "POST", query: { operationId: id }, body: {}, signal: transfer.signal };
+    const response = await send(below(database, "/smuggler/export"), options);
+    return take(response.body as ReadableStream<Uint8Array<ArrayBuffer>>);
+  };
+  return asOperation(database, work, transfer);
 }
 
 /** GET `/databases/{name}/streams/docs?format=jsonl`: all documents, a line each. */

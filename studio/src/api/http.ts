@@ -23,7 +23,7 @@ export type Options = {
   method?: string;
   /** What is undefined is left out; a list is a parameter several times. */
   query?: Record<string, string | number | boolean | readonly string[] | undefined>;
-  /** Sent as JSON, a string as it is. */
+  /** Sent as JSON; a string and a form as they are. */
   body?: unknown;
   headers?: Record<string, string>;
   signal?: AbortSignal | undefined;
@@ -37,7 +37,8 @@ export async function send(path: string, options: Options = {}, allowed: readonl
     for (const one of Array.isArray(value) ? value : [value]) parameters.append(name, String(one));
   }
   const query = parameters.size > 0 ? `?${parameters}` : "";
-  const body = options.body === undefined || typeof options.body === "string" ? options.body : JSON.stringify(options.body);
+  const isSentAsItIs = options.body === undefined || typeof options.body === "string" || options.body instanceof FormData;
+  const body = isSentAsItIs ? (options.body as string | FormData | undefined) : JSON.stringify(options.body);
   let response: Response;
   try {
     response = await fetch(SERVER_URL + path + query, {

@@ -1,36 +1,25 @@
-import { expect, test } from "vitest";
-import { DumpReader, isDump } from "./dump";
+import { expect, test, vi } from "vitest";
 
-const DUMP =
-  '{"BuildVersion":71028,"DatabaseRecord":{"Settings":[{"a":"Docs"}],"b":[]},"Docs":[{"N":34.8000,"T":"a \\" ]} \\\\"},' +
-  '{"L":[{"x":[1]}]}],"Revision\\u0044ocuments":[],"Identities":[{"Key":"orders|","Value":"7"}],"Text":"[{}]"}';
+vi.stubGlobal("location", new URL("http://localhost/studio/index.html"));
+const { isDump, notesOf } = await import("./dump");
 
-function read(size: number) {
-  const reader = new DumpReader();
-  const found = [];
-  for (let at = 0; at < DUMP.length; at += size) found.push(...reader.push(DUMP.slice(at, at + size)));
-  reader.end();
-  return found;
-}
+test("a dump is told by its name or its beginning", () => {
+  expect([isDump("x.RavenDBDump", ""), isDump("x.ravendbdump.gz", "")]).toEqual([true, true]);
+  expect([isDump("x.json", ' {"BuildVersion":7'), isDump("x.json", '{"Name":"BuildVersion"}')]).toEqual([true, false]);
+});
 
-test.each([1, 2, 7, 64, 10_000])("a dump is cut into its objects, in parts of %i characters", (size) => {
-  expect(read(size)).toEqual([
-    { section: "Docs", text: '{"N":34.8000,"T":"a \\" ]} \\\\"}' },
-    { section: "Docs", text: '{"L":[{"x":[1]}]}' },
-    { section: "Identities", text: '{"Key":"orders|","Value":"7"}' },
+test("what is notable of a result is told", () => {
+  const counts = (ReadCount: number, ErroredCount = 0) => ({ ReadCount, ErroredCount });
+  const messages = [
+    "[07:00:00 INFO] Started.",
+    "[07:00:00 ERROR] The index 'I' was not imported: x\ny",
+    "[07:00:01 WARNING] Left out.",
+  ];
+  const result = { Documents: counts(2), Indexes: counts(3, 1), Identities: counts(1), Messages: messages };
+  expect(notesOf(result)).toEqual([
+    "2 indexes imported.",
+    "1 identity imported.",
+    "The index 'I' was not imported: x\ny",
+    "Left out.",
   ]);
-});
-
-test("a dump is told from a document, and one that is cut off from a whole one", () => {
-  expect([isDump(' {"BuildVersion":7'), isDump('{"Name":"BuildVersion"}')]).toEqual([true, false]);
-  const reader = new DumpReader();
-  reader.push('{"BuildVersion":1,"Docs":[{"a":1}');
-  expect(() => reader.end()).toThrow("ends in the middle");
-  expect(() => new DumpReader().push("[1]")).toThrow("no dump");
-});
-
-test("between the documents of an array nothing else may stand", () => {
-  const read = (text: string) => new DumpReader({ isStrict: true }).push(`{"Docs":${text}}`).map((found) => found.text);
-  expect(read('[ {"a":[1,"]"]},\n{"b":{}} ]')).toEqual(['{"a":[1,"]"]}', '{"b":{}}']);
-  for (const bad of ["[1]", '["a"]', "[[{}]]", "[{},null]"]) expect(() => read(bad)).toThrow("must be a JSON object");
 });

@@ -1,19 +1,19 @@
-// A file that becomes documents: JSON lines (as an export is), rows of CSV, or a dump of RavenDB. Each as it is, or compressed.
+// A file that becomes documents: JSON lines, rows of CSV, or a dump. Each as it is, or compressed.
 import { bulkInsert, countExisting, prefixOf } from "../api/documents";
-import { seedIdentity } from "../api/databases";
 import { begun } from "../shell/begun";
-import { put as putIndex, type Definition } from "../api/indexes";
 import { count, counted } from "../format/format";
 import { JsonError, member, scan, type Span } from "../json/scan";
 import { csvCommand, CsvReader, RowError, type CsvPlan, type Row, separatorOf } from "./csv";
-import { DumpReader, isDump } from "./dump";
+import { isDump, sendDump } from "./dump";
 import { isOfDatabase, planned, type JsonPlan } from "./json";
-import { CutOffError, FileError, TextError, textOf } from "./text";
+import { ObjectReader } from "./objects";
+import { FileError, textOf } from "./text";
 
 /** Characters of one request. A request is a transaction of its own. */
 const BATCH_LENGTH = 2_000_000;
 
-export type Progress = { documents: number; readSize: number };
+/** * `readSize`: undefined if that is not known, as of a file that the server reads. */
+export type Progress = { documents: number; readSize: number | undefined };
 
 /** How what stands in a file becomes documents. */
 export type Plan = ({ kind: "csv" } & CsvPlan) | ({ kind: "json" } & JsonPlan);
@@ -153,16 +153,17 @@ export async function importFile(
   let readSize = 0;
   const sending = new Sending(database, file.name, (documents) => tell({ documents, readSize }), signal);
   const parts = textOf(file, (size) => (readSize = size));
-  const notes: string[] = [];
-  let isOfDump = false;
+  let isOfDump = isDump(file.name, "");
+  let dump: { documents: number; notes: string[] } | undefined;
   try {
     if (plan?.kind === "csv") {
       await importRows(parts, plan, sending);
     } else {
-      const first = await parts.next();
-      const beginning = first.done ? "" : first.value;
-      isOfDump = isDump(beginning);
-      if (isOfDump) notes.push(...(await importDump(database, beginning, parts, sending)));
+      // What is a dump by its name may have bytes in it that are no text.
+      const first = isOfDump ? undefined : await parts.next();
+      const beginning = !first || first.done ? "" : first.value;
+      isOfDump ||= isDump(file.name, beginning);
+      if (isOfDump) dump = await sendDump(database, file, (documents) => tell({ documents, readSize: undefined }), signal);
       else if (isOfObjects(beginning, file.name)) await importObjects(beginning, parts, sending, plan);
       else await importLines(beginning, parts, sending, plan);
     }
@@ -170,21 +171,18 @@ export async function importFile(
     // What is good before a bad place is kept, as it is said.
     if (!signal.aborted) await sending.flush().catch(() => undefined);
     if (signal.aborted) throw error;
-    const isOfAttachments = isOfDump && error instanceof TextError;
-    const why = isOfAttachments
-      ? "The dump contains binary data, such as attachments, which cannot be imported yet."
-      : error instanceof Error
-        ? error.message
-        : String(error);
-    throw new Error(`${why} ${importedBefore(sending)}`, { cause: error });
+    const why = error instanceof Error ? error.message : String(error);
+    // Of a dump the server says it.
+    const before = isOfDump ? "" : ` ${importedBefore(sending)}`;
+    throw new Error(why + before, { cause: error });
   } finally {
     await parts.return(undefined);
   }
   await sending.flush();
   const { documents, replaced, skipped } = sending;
-  if (documents === 0 && skipped.count === 0 && !isOfDump)
-    throw new FileError("The file contains no documents. Nothing was imported.");
-  return { documents, replaced, notes, skipped };
+  if (dump) return { ...dump, replaced, skipped };
+  if (documents === 0 && skipped.count === 0) throw new FileError("The file contains no documents. Nothing was imported.");
+  return { documents, replaced, notes: [], skipped };
 }
 
 /** What an import that failed did before. */
@@ -208,17 +206,13 @@ export function isOfObjects(beginning: string, fileName: string): boolean {
 }
 
 async function importObjects(beginning: string, parts: AsyncGenerator<string>, sending: Sending, plan: JsonPlan | undefined) {
-  const reader = new DumpReader({ isStrict: true });
+  const reader = new ObjectReader();
   let number = 0;
   const push = async (part: string) => {
-    for (const { text } of reader.push(part)) await sending.take(() => commandOf(text, `Document ${++number}`, plan));
+    for (const text of reader.push(part)) await sending.take(() => commandOf(text, `Document ${++number}`, plan));
   };
-  // As the one section of a dump.
-  const isArray = /^\s*\[/.test(beginning);
-  await push(isArray ? '{"Docs":' : '{"Docs":[');
   await push(beginning);
   for await (const part of parts) await push(part);
-  await push(isArray ? "}" : "]}");
   reader.end();
 }
 
@@ -251,55 +245,6 @@ async function importRows(parts: AsyncGenerator<string>, plan: CsvPlan, sending:
   await take(reader.end());
 }
 
-/** Documents, indexes and identities; returns what came of the rest. */
-async function importDump(database: string, beginning: string, parts: AsyncGenerator<string>, sending: Sending): Promise<string[]> {
-  const reader = new DumpReader();
-  const indexes: string[] = [];
-  const identities: { Key: string; Value: string | number }[] = [];
-  const leftOut = new Map<string, number>();
-  const push = async (part: string) => {
-    for (const { section, text } of reader.push(part)) {
-      if (section === "Docs") await sending.add(commandOf(text, `Document ${sending.documents + 1} or one behind it`));
-      else if (section === "Indexes") indexes.push(text);
-      else if (section === "Identities") identities.push(JSON.parse(text) as (typeof identities)[number]);
-      else leftOut.set(section, (leftOut.get(section) ?? 0) + 1);
-    }
-  };
-  await push(beginning);
-  try {
-    for await (const part of parts) await push(part);
-  } catch (error) {
-    // Whether the dump is whole is seen by itself.
-    if (!(error instanceof CutOffError)) throw error;
-  }
-  reader.end();
-  await sending.flush();
-
-  const notes: string[] = [];
-  let indexCount = 0;
-  for (const text of indexes) {
-    // Queries make these when they need them, and RavenDB does not write them as JSON.
-    if (/^\{"Type":"Auto/.test(text)) continue;
-    const { IndexDefinition } = JSON.parse(text) as { IndexDefinition?: Definition };
-    if (!IndexDefinition) {
-      notes.push("Left out: an index without a definition.");
-      continue;
-    }
-    try {
-      await putIndex(database, IndexDefinition);
-      indexCount++;
-    } catch (error) {
-      notes.push(`The index ${IndexDefinition.Name} was refused: ${error instanceof Error ? error.message : String(error)}`);
-    }
-  }
-  for (const { Key, Value } of identities) await seedIdentity(database, Key, Number(Value));
-  if (indexCount > 0) notes.unshift(`${counted(indexCount, "index", "indexes")} imported.`);
-  if (identities.length > 0) notes.push(`${counted(identities.length, "identity", "identities")} imported.`);
-  for (const [section, number] of leftOut)
-    notes.push(`Left out, since the server has no place for them yet: ${section} (${number}).`);
-  return notes;
-}
-
 /** Rows at the beginning of a file, for a look at them; of these the first has the names. */
 export async function previewRows(file: File, countMax: number): Promise<{ separator: string; rows: Row[] }> {
   const parts = textOf(file, () => undefined);
@@ -321,17 +266,15 @@ export async function previewRows(file: File, countMax: number): Promise<{ separ
 
 /** The first documents of a file of JSON, if they do not say where they belong; undefined for a dump, an export, and what cannot be read. */
 export async function previewDocuments(file: File, countMax: number): Promise<string[] | undefined> {
+  if (isDump(file.name, "")) return undefined;
   const parts = textOf(file, () => undefined);
   try {
     const first = await parts.next();
     const beginning = first.done ? "" : first.value;
-    if (isDump(beginning)) return undefined;
+    if (isDump(file.name, beginning)) return undefined;
     const texts: string[] = [];
     if (isOfObjects(beginning, file.name)) {
-      const reader = new DumpReader();
-      const isArray = /^\s*\[/.test(beginning);
-      reader.push(isArray ? '{"Docs":' : '{"Docs":[');
-      texts.push(...reader.push(beginning).map(({ text }) => text));
+      texts.push(...new ObjectReader().push(beginning));
     } else {
       const lines = beginning.split("\n");
       // The last one may go on in the next part.

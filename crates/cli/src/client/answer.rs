@@ -60,7 +60,7 @@ impl<S: Read> Answer<S> {
     }
 
     /// All of the body.
-    pub(super) fn text(self) -> anyhow::Result<Vec<u8>> {
+    pub(crate) fn text(self) -> anyhow::Result<Vec<u8>> {
         let mut text = Vec::new();
         self.take(WHOLE_SIZE_MAX).read_to_end(&mut text).context("reading the answer of the server")?;
         Ok(text)

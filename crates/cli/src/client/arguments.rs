@@ -21,6 +21,9 @@ pub(crate) struct ServerArguments {
         value_name = "PASSWORD"
     )]
     pub certificate_password: String,
+    /// An API key, in place of a client certificate.
+    #[arg(long, env = "ROOKERY_API_KEY", hide_env_values = true, value_name = "KEY", conflicts_with = "certificate")]
+    pub api_key: Option<String>,
     /// The authority that signed the server's certificate, in a PEM file [default: those that this machine trusts].
     #[arg(long, env = "ROOKERY_CA", hide_env_values = true, value_name = "FILE")]
     pub ca: Option<PathBuf>,

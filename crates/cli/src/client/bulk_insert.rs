@@ -1,33 +1,23 @@
 //! A bulk insert: one request whose body is an array of commands, sent in chunks.
 
-use std::io::{BufWriter, IntoInnerError, Write};
+use anyhow::ensure;
 
-use anyhow::{Context, bail, ensure};
-
-use super::answer::read_answer;
+use super::chunked::ChunkedRequest;
 use super::message;
-use super::stream::Stream;
 
 /// What one chunk collects.
 const CHUNK_SIZE: usize = 128 << 10;
 
 /// A bulk insert in work.
 pub(crate) struct BulkInsert {
-    out: BufWriter<Stream>,
+    request: ChunkedRequest,
     chunk: Vec<u8>,
     is_first: bool,
 }
 
 impl BulkInsert {
-    /// Sends the head of the request.
-    pub(super) fn begin(stream: Stream, path: &str, authority: &str) -> anyhow::Result<BulkInsert> {
-        let mut out = BufWriter::with_capacity(256 << 10, stream);
-        write!(
-            out,
-            "POST {path} HTTP/1.1\r\nHost: {authority}\r\nContent-Type: application/json\r\n\
-             Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
-        )?;
-        Ok(BulkInsert { out, chunk: vec![b'['], is_first: true })
+    pub(super) fn new(request: ChunkedRequest) -> BulkInsert {
+        BulkInsert { request, chunk: vec![b'['], is_first: true }
     }
 
     /// Sends one command.
@@ -44,30 +34,14 @@ impl BulkInsert {
     pub(crate) fn finish(mut self) -> anyhow::Result<()> {
         self.chunk.push(b']');
         self.send_chunk()?;
-        self.out.write_all(b"0\r\n\r\n").or_else(|error| self.explain(error))?;
-        self.out.flush().or_else(|error| self.explain(error))?;
-        let stream = self.out.into_inner().map_err(IntoInnerError::into_error).context("sending documents")?;
-        let (status, answer) = read_answer(stream)?;
+        let (status, answer) = self.request.finish()?;
         ensure!(matches!(status, 200..=299), "the server refused: {}", message(&answer));
         Ok(())
     }
 
     fn send_chunk(&mut self) -> anyhow::Result<()> {
-        let chunk = std::mem::take(&mut self.chunk);
-        let written = write!(self.out, "{:x}\r\n", chunk.len())
-            .and_then(|()| self.out.write_all(&chunk))
-            .and_then(|()| self.out.write_all(b"\r\n"));
-        written.or_else(|error| self.explain(error))?;
-        self.chunk = chunk;
+        self.request.send(&self.chunk)?;
         self.chunk.clear();
         Ok(())
-    }
-
-    /// A server that refuses answers and closes: what it said is more use than the broken pipe.
-    fn explain(&mut self, error: std::io::Error) -> anyhow::Result<()> {
-        if let Ok((status, answer)) = read_answer(self.out.get_mut()) {
-            bail!("the server refused with status {status}: {}", message(&answer));
-        }
-        Err(error).context("sending documents")
     }
 }

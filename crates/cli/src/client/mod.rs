@@ -4,20 +4,24 @@ mod address;
 mod answer;
 mod arguments;
 mod bulk_insert;
+mod chunked;
 mod stream;
 mod tls;
+mod upload;
 
 use std::io::{BufWriter, Write};
 
-use anyhow::{bail, ensure};
+use anyhow::{Context, bail, ensure};
 use json::Value;
 
 pub(crate) use address::Address;
 use answer::Answer;
 pub(crate) use arguments::ServerArguments;
 pub(crate) use bulk_insert::BulkInsert;
+use chunked::ChunkedRequest;
 use stream::Stream;
 pub(crate) use tls::Tls;
+pub(crate) use upload::DumpUpload;
 
 /// A server refused a request and did not say why.
 #[derive(Debug, thiserror::Error)]
@@ -32,6 +36,8 @@ pub(crate) struct Unexplained {
 pub(crate) struct Client {
     address: Address,
     tls: Tls,
+    /// The line of each request's head that has the API key; empty without one.
+    authorization: String,
 }
 
 impl Client {
@@ -40,7 +46,7 @@ impl Client {
     /// The URL names no server, or a file of certificates cannot be used.
     pub(crate) fn new(server: &ServerArguments) -> anyhow::Result<Client> {
         let address = Address::parse(&server.url)?;
-        Ok(Client { tls: Tls::new(&address, server)?, address })
+        Ok(Client { tls: Tls::new(&address, server)?, address, authorization: authorization(server)? })
     }
 
     /// Makes the database if it is not there.
@@ -71,17 +77,35 @@ impl Client {
 
     /// Begins a bulk insert.
     pub(crate) fn bulk_insert(&self, database: &str) -> anyhow::Result<BulkInsert> {
-        let database = escape(database);
-        let (status, answer) =
-            self.request("GET", &format!("/databases/{database}/operations/next-operation-id"), None)?;
-        let answer_value = json::Value::parse(&answer).ok();
-        let id = answer_value.as_ref().and_then(|value| value.get("Id")).and_then(json::Value::as_i64);
-        let Some(id) = id else { bail!("beginning a bulk insert: status {status}, {}", message(&answer)) };
-        BulkInsert::begin(
-            self.connect()?,
-            &format!("/databases/{database}/bulk_insert?id={id}"),
-            &self.address.authority,
-        )
+        let id = self.next_operation_id(database).context("beginning a bulk insert")?;
+        let path = format!("/databases/{}/bulk_insert?id={id}", escape(database));
+        Ok(BulkInsert::new(self.chunked(&path, "application/json")?))
+    }
+
+    /// Begins the import of a dump as an operation.
+    ///
+    /// * `options`: JSON.
+    pub(crate) fn import_dump(&self, database: &str, operation: i64, options: &[u8]) -> anyhow::Result<DumpUpload> {
+        let path = format!("/databases/{}/smuggler/import?operationId={operation}", escape(database));
+        DumpUpload::new(self.chunked(&path, &DumpUpload::content_type())?, options)
+    }
+
+    /// Reserves the number of an operation.
+    pub(crate) fn next_operation_id(&self, database: &str) -> anyhow::Result<i64> {
+        let answer = self.get(&format!("/databases/{}/operations/next-operation-id", escape(database)))?;
+        answer.get("Id").and_then(Value::as_i64).context("the server gave no number for an operation")
+    }
+
+    /// Asks an operation to stop.
+    pub(crate) fn kill_operation(&self, database: &str, operation: i64) -> anyhow::Result<()> {
+        let path = format!("/databases/{}/operations/kill?id={operation}", escape(database));
+        let (status, answer) = self.request("POST", &path, None)?;
+        ensure!(status == 204, "ending the operation: {}", message(&answer));
+        Ok(())
+    }
+
+    fn chunked(&self, path: &str, content_type: &str) -> anyhow::Result<ChunkedRequest> {
+        ChunkedRequest::begin(self.connect()?, path, content_type, &self.address.authority, &self.authorization)
     }
 
     /// The value that a request for it gives.
@@ -133,8 +157,9 @@ impl Client {
         let mut out = BufWriter::new(stream);
         write!(
             out,
-            "{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Length: {}\r\n\r\n",
+            "{method} {path} HTTP/1.1\r\nHost: {}\r\n{}Connection: close\r\nContent-Length: {}\r\n\r\n",
             self.address.authority,
+            self.authorization,
             body.len()
         )?;
         out.write_all(body)?;
@@ -148,6 +173,20 @@ impl Client {
         let answer = Answer::read_head(stream)?;
         Ok((answer.status, answer.text()?))
     }
+}
+
+/// `Authorization: Bearer KEY` with the end of its line; empty without a key.
+///
+/// # Errors
+///
+/// The key has characters that no header may have.
+fn authorization(server: &ServerArguments) -> anyhow::Result<String> {
+    let Some(key) = &server.api_key else { return Ok(String::new()) };
+    ensure!(
+        !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_graphic()),
+        "the API key has characters that no key has; give it as 'rookery access grant' printed it"
+    );
+    Ok(format!("Authorization: Bearer {key}\r\n"))
 }
 
 /// The message of an answer that refuses a request.

@@ -28,8 +28,8 @@ impl Tls {
         if !address.is_https {
             // Sent in clear text it would prove nothing.
             ensure!(
-                server.certificate.is_none() && server.ca.is_none(),
-                "a certificate was given, and '{}' does not begin with https://",
+                server.certificate.is_none() && server.ca.is_none() && server.api_key.is_none(),
+                "a certificate or an API key was given, and '{}' does not begin with https://",
                 server.url
             );
             return Ok(Tls(None));

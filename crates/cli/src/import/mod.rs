@@ -1,10 +1,11 @@
-//! `rookery import`: a file of JSON or CSV into a database of a running server.
+//! `rookery import`: a dump, or a file of JSON or CSV, into a database of a running server.
 //!
-//! Documents go through the same bulk-insert endpoint that clients use. A row that is no document is reported with its lines and
+//! A dump goes to the server as it is ([`dump`]). Rows go through the same bulk-insert endpoint that clients use. A row that is no document is reported with its lines and
 //! skipped; the others are stored. A file that cannot be read to its end, and an interruption, end the import after what was
 //! read is stored; the message says where it ended, and `--after-line` resumes there. The database is created with the first
 //! document, so that a file without one leaves no database behind.
 
+mod dump;
 mod elements;
 mod interrupt;
 mod name;
@@ -37,8 +38,8 @@ const ROWS_PER_STEP: u64 = 256;
 /// The flags.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The file: .jsonl or .json (one document a line, or an array of documents) or .csv, as UTF-8 or UTF-16, also compressed
-    /// (gzip, zstd); `-` is standard input.
+    /// The file: .ravendbdump (a dump of a database), .jsonl or .json (one document a line, or an array of documents) or .csv,
+    /// as UTF-8 or UTF-16, also compressed (gzip, zstd); `-` is standard input.
     file: PathBuf,
     /// The database; it is created if it does not exist.
     #[arg(long, short)]
@@ -53,12 +54,21 @@ pub(crate) struct Arguments {
     #[arg(long)]
     id_prefix: Option<String>,
     /// The collection of documents whose @metadata names none; `@empty` puts them into no collection [default: the name of
-    /// the file].
+    /// the file]. Of a dump: only the documents of this collection.
     #[arg(long)]
     collection: Option<String>,
     /// What the file holds [default: by its name].
     #[arg(long, value_enum)]
-    format: Option<Format>,
+    format: Option<FileFormat>,
+    /// The types of items that are taken from a dump, such as `Documents,Indexes` [default: all that are supported].
+    #[arg(long, value_name = "TYPES")]
+    types: Option<String>,
+    /// A JavaScript that changes each document of a dump, or throws 'skip' to leave it out.
+    #[arg(long, value_name = "FILE")]
+    transform: Option<PathBuf>,
+    /// Skip items of a dump that cannot be read or stored.
+    #[arg(long)]
+    skip_corrupted: bool,
     /// The character between the fields of CSV [default: the one of , ; tab | that the first line has most often].
     #[arg(long)]
     separator: Option<char>,
@@ -70,10 +80,35 @@ pub(crate) struct Arguments {
     quiet: bool,
 }
 
+/// What a file holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum FileFormat {
+    /// JSON: one object a line, or an array of objects.
+    #[value(alias = "json")]
+    Jsonl,
+    /// A line of names, then lines of values.
+    Csv,
+    /// A dump of a database.
+    Ravendbdump,
+}
+
 /// Loads the file. Bad lines make the exit code 1, after all good ones were stored.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let name = PlainName::of(&arguments.file);
-    let format = arguments.format.unwrap_or(name.format);
+    let format = match arguments.format {
+        Some(FileFormat::Ravendbdump) => return dump::run(&arguments),
+        None if name.is_dump => return dump::run(&arguments),
+        Some(FileFormat::Jsonl) => Format::Jsonl,
+        Some(FileFormat::Csv) => Format::Csv,
+        None => name.format,
+    };
+    for (is_given, flag) in [
+        (arguments.types.is_some(), "--types"),
+        (arguments.transform.is_some(), "--transform"),
+        (arguments.skip_corrupted, "--skip-corrupted"),
+    ] {
+        ensure!(!is_given, "{flag} is for dumps; name the format with --format ravendbdump if the file is one");
+    }
     ensure!(
         arguments.separator.is_none_or(|separator| separator.is_ascii()),
         "the separator must be one ASCII character"

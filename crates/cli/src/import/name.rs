@@ -32,6 +32,7 @@ pub(super) struct PlainName {
     pub format: Format,
     pub is_tabbed: bool,
     pub compression: Compression,
+    pub is_dump: bool,
 }
 
 impl PlainName {
@@ -51,7 +52,9 @@ impl PlainName {
             Some(first) if name != "-" => first.to_uppercase().chain(letters).collect(),
             _ => "Imported".to_owned(),
         };
-        PlainName { collection, format: if is_table { Format::Csv } else { Format::Jsonl }, is_tabbed, compression }
+        let format = if is_table { Format::Csv } else { Format::Jsonl };
+        let is_dump = extension.eq_ignore_ascii_case("ravendbdump");
+        PlainName { collection, format, is_tabbed, compression, is_dump }
     }
 }
 
@@ -68,6 +71,7 @@ mod tests {
         assert!(name.is_tabbed && name.format == Format::Csv && name.compression == Compression::None);
         assert_eq!(name.collection, "People2");
         assert_eq!(PlainName::of(Path::new("-")).collection, "Imported");
+        assert!(PlainName::of(Path::new("Dump of x 2026-11-27 06-22.ravendbdump")).is_dump && !name.is_dump);
         assert_eq!(PlainName::of(Path::new("...csv")).collection, "Imported");
     }
 

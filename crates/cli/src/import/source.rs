@@ -42,6 +42,19 @@ pub(super) fn open(file: &Path, named: Compression, read: Arc<AtomicU64>) -> any
     Ok(Box::new(BufReader::with_capacity(BUFFER_SIZE, text)))
 }
 
+/// Opens a file that is sent as it is, or standard input. Gives its size, 0 if that is not known.
+pub(super) fn open_plain(file: &Path) -> anyhow::Result<(u64, Counted)> {
+    ensure!(!file.is_dir(), "{} is a folder", file.display());
+    let (size, source): (u64, Box<dyn Read>) = match file.to_str() {
+        Some("-") => (0, Box::new(std::io::stdin().lock())),
+        _ => {
+            let opened = File::open(file).with_context(|| format!("opening {}", file.display()))?;
+            (opened.metadata().map_or(0, |file| file.len()), Box::new(opened))
+        }
+    };
+    Ok((size, Counted { source, read: Arc::default() }))
+}
+
 /// The first bytes of a text, fewer if it is shorter, and the whole of it.
 fn head<const SIZE: usize>(mut source: Box<dyn Read>) -> (Vec<u8>, Box<dyn Read>) {
     let mut head = Vec::with_capacity(SIZE);
@@ -82,9 +95,9 @@ impl Read for WithHead {
 }
 
 /// Counts what is read of the file, for the progress bar.
-struct Counted {
+pub(super) struct Counted {
     source: Box<dyn Read>,
-    read: Arc<AtomicU64>,
+    pub read: Arc<AtomicU64>,
 }
 
 impl Read for Counted {

@@ -13,9 +13,10 @@ mod values;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail, ensure};
-use server::{Options, Password};
+use server::{AUDIT_RETENTION, AuditOptions, Options, Password};
 
 pub use sample::{Form, sample};
 
@@ -71,8 +72,9 @@ pub(crate) const CONFIG_PATH: &str = "ROOKERY_CONFIG_PATH";
 
 /// Variables that begin like settings and are none: where the settings are, what the commands that speak to a server need, and what a
 /// build was given.
-const NO_SETTINGS: [&str; 6] = [
+const NO_SETTINGS: [&str; 7] = [
     CONFIG_PATH,
+    "ROOKERY_API_KEY",
     "ROOKERY_CA",
     "ROOKERY_CERTIFICATE",
     "ROOKERY_CERT_PASSWORD",
@@ -166,6 +168,8 @@ pub struct Settings {
     pub(crate) parent_process: Option<i32>,
     pub(crate) log_level: String,
     pub(crate) log_is_json: bool,
+    /// Of the audit log, whether there is one or not.
+    audit_retention: Duration,
     /// The hosts of the URLs that the server listens on.
     server_hosts: Vec<String>,
     /// What to tell once there is a log: known names without meaning.
@@ -185,6 +189,7 @@ pub fn resolve(given: Vec<Given>) -> anyhow::Result<Settings> {
         parent_process: None,
         log_level: "info".to_owned(),
         log_is_json: false,
+        audit_retention: AUDIT_RETENTION,
         server_hosts: Vec::new(),
         notes: Vec::new(),
         warnings: Vec::new(),
@@ -235,6 +240,18 @@ impl Settings {
             Some(Name::CertificatePem) => self.options.certificate.pem = values::file(value),
             Some(Name::CertificateKey) => self.options.certificate.key = values::file(value),
             Some(Name::Operators) => self.options.admins = values::thumbprints(value)?,
+            Some(Name::AuditFolder) => {
+                let retention = self.audit_retention;
+                self.options.audit = values::file(value).map(|folder| AuditOptions { folder, retention });
+            }
+            Some(Name::AuditRetention) => {
+                let hours = value.trim().parse().ok().filter(|hours| (1..=AUDIT_RETENTION_HOURS_MAX).contains(hours));
+                let hours = hours.with_context(|| format!("expected hours, from 1 to {AUDIT_RETENTION_HOURS_MAX}"))?;
+                self.audit_retention = Duration::from_secs(hours * 60 * 60);
+                if let Some(audit) = &mut self.options.audit {
+                    audit.retention = self.audit_retention;
+                }
+            }
             Some(Name::McpWrites) => {
                 self.options.mcp_writes_allowed = values::truth(value).context("expected true or false")?
             }
@@ -301,6 +318,9 @@ impl Settings {
         Ok(())
     }
 }
+
+/// A hundred years.
+const AUDIT_RETENTION_HOURS_MAX: u64 = 876_600;
 
 const NO_PROTECTION: &str = "this version does not have it, and does not start without the protection that was asked for. HTTPS is set by \
     Security.Certificate.Path, Security.Certificate.Password and Security.WellKnownCertificates.Admin";
@@ -412,8 +432,20 @@ mod tests {
             let error = settings(&["rookery", flag]).expect_err(flag).to_string();
             assert!(!error.contains("secret"), "{error}");
         }
-        let audit = settings(&["rookery", "--Security.AuditLog.FolderPath=/x"]).unwrap();
+        let audit = settings(&["rookery", "--Security.AuditLog.Compress=true"]).unwrap();
         assert_eq!(audit.warnings.len(), 1, "{:?}", audit.warnings);
+    }
+
+    #[test]
+    fn an_audit_log_has_a_folder_and_a_retention_in_any_order() {
+        let (folder, hours) = ("--Security.AuditLog.FolderPath=/x", "--Security.AuditLog.RetentionTimeInHours=2");
+        let expected = Some(AuditOptions { folder: "/x".into(), retention: Duration::from_secs(7200) });
+        assert_eq!(settings(&["rookery", folder, hours]).unwrap().options.audit, expected);
+        assert_eq!(settings(&["rookery", hours, folder]).unwrap().options.audit, expected);
+        assert_eq!(settings(&["rookery", hours]).unwrap().options.audit, None);
+        for hours in ["0", "-1", "x", "876601"] {
+            settings(&["rookery", folder, &format!("--Security.AuditLog.RetentionTimeInHours={hours}")]).unwrap_err();
+        }
     }
 
     #[test]

@@ -21,6 +21,8 @@ pub(super) enum Name {
     CertificatePem,
     CertificateKey,
     Operators,
+    AuditFolder,
+    AuditRetention,
     McpWrites,
     SetupMode,
     ParentProcess,
@@ -88,6 +90,7 @@ pub(super) fn canonical(name: &str) -> Option<&'static str> {
     let same = |known| match known {
         "Logs.MinLevel" => "Log.Level",
         "Embedded.ParentProcessId" => "Testing.ParentProcessId",
+        "Security.AuditLog.RetentionTimeInHrs" => "Security.AuditLog.RetentionTimeInHours",
         known => known,
     };
     ours.or_else(limit).or_else(switch).or_else(named).map(same)
@@ -148,7 +151,7 @@ pub(super) const OWN_FLAGS: [(&str, &str); 5] = [
     ("log-format", "Log.Format"),
 ];
 
-const NAMES: [(&str, Name); 21] = [
+const NAMES: [(&str, Name); 24] = [
     ("ServerUrl", Name::ServerUrl),
     ("PublicServerUrl", Name::PublicServerUrl),
     ("DataDir", Name::DataDir),
@@ -160,6 +163,9 @@ const NAMES: [(&str, Name); 21] = [
     ("Security.Certificate.PemPath", Name::CertificatePem),
     ("Security.Certificate.KeyPath", Name::CertificateKey),
     ("Security.WellKnownCertificates.Admin", Name::Operators),
+    ("Security.AuditLog.FolderPath", Name::AuditFolder),
+    ("Security.AuditLog.RetentionTimeInHours", Name::AuditRetention),
+    ("Security.AuditLog.RetentionTimeInHrs", Name::AuditRetention),
     ("Mcp.WritesAllowed", Name::McpWrites),
     ("Setup.Mode", Name::SetupMode),
     ("Testing.ParentProcessId", Name::ParentProcess),
@@ -187,8 +193,7 @@ const NOT_DONE: [(&str, &str); 6] = [
     ("Logs", "Path"),
     (
         "Security.AuditLog",
-        "ArchiveAboveSizeInMb Compress EnableArchiveFileCompression FolderPath MaxArchiveDays MaxArchiveFiles \
-         RetentionSizeInMb RetentionTimeInHours RetentionTimeInHrs",
+        "ArchiveAboveSizeInMb Compress EnableArchiveFileCompression MaxArchiveDays MaxArchiveFiles RetentionSizeInMb",
     ),
     (
         "Storage",
@@ -316,7 +321,8 @@ mod tests {
     fn nothing_of_security_goes_unnoticed() {
         check("Security.UnsecuredAccessAllowed", "UnsecuredAccess");
         check("Security.DisableHsts", "NoMeaning");
-        check("Security.AuditLog.FolderPath", "NotDone");
+        check("Security.AuditLog.FolderPath", "AuditFolder");
+        check("Security.AuditLog.Compress", "NotDone");
         for name in ["Certificate.Exec", "Certificate.Paht", "UnsecuredAccess", "AuditLog.Folder", "X"] {
             check(&format!("Security.{name}"), "Protection");
         }

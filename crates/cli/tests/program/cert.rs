@@ -7,14 +7,14 @@ use std::process::{Command, Stdio};
 use crate::support::{Program, outcome, rookery, text};
 
 /// Certificates in a folder, and what the command said of them.
-struct Certificates {
+pub struct Certificates {
     _folder: tempfile::TempDir,
-    path: PathBuf,
+    pub path: PathBuf,
     said: String,
 }
 
 impl Certificates {
-    fn create(arguments: &[&str]) -> Certificates {
+    pub fn create(arguments: &[&str]) -> Certificates {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("certificates");
         let (is_content, said, err) = outcome(cert(&path, "create", arguments));
@@ -22,27 +22,33 @@ impl Certificates {
         Certificates { _folder: folder, path, said }
     }
 
-    fn file(&self, name: &str) -> PathBuf {
+    pub fn file(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
 
     /// A server with the settings that `create` wrote.
-    fn serve(&self) -> Program {
+    pub fn serve(&self) -> Program {
         let settings = self.file("settings.json");
         let arguments = ["serve", "--config-path", text(&settings), "--url", "https://127.0.0.1:0", "--in-memory"];
         Program::start_with(&arguments, Stdio::null())
     }
 
     /// A command that speaks to a server as the owner of a certificate.
-    fn call(&self, program: &Program, command: &[&str], certificate: &str) -> Command {
+    pub fn call(&self, program: &Program, command: &[&str], certificate: &str) -> Command {
+        let mut called = self.call_as_nobody(program, command);
+        called.args(["--certificate", text(&self.file(certificate))]);
+        called
+    }
+
+    /// A command that speaks to a server, without a certificate.
+    pub fn call_as_nobody(&self, program: &Program, command: &[&str]) -> Command {
         let mut called = rookery(command);
         called.args(["--url", &program.url, "--ca", text(&self.file("ca.crt"))]);
-        called.args(["--certificate", text(&self.file(certificate))]);
         called
     }
 }
 
-fn cert(folder: &Path, command: &str, arguments: &[&str]) -> Command {
+pub fn cert(folder: &Path, command: &str, arguments: &[&str]) -> Command {
     let mut called = rookery(&["cert", command]);
     called.args(arguments).args(["--folder", text(folder)]);
     called

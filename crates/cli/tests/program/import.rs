@@ -218,3 +218,44 @@ fn an_interrupted_import_tells_what_is_stored_and_resumes() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(program.get("/databases/Shop/stats").contains(&format!("\"CountOfDocuments\":{},", stored + 3)));
 }
+
+#[test]
+fn a_dump_goes_from_one_database_to_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut program =
+        Program::start(&["serve", "--url", "http://127.0.0.1:0", "--data", text(&folder.path().join("data"))]);
+    program.request("PUT", "/admin/databases?name=Shop", "{\"DatabaseName\":\"Shop\"}");
+    assert!(program.request("POST", "/databases/Shop/studio/sample-data", "").starts_with("HTTP/1.1 204"));
+    program.request("POST", "/databases/Shop/identity/seed?name=users|&value=7", "");
+    let file = folder.path().join("shop.ravendbdump");
+    let export = |more: &[&str]| {
+        let mut command = rookery(&["export", "--url", &program.url, "-d", "Shop", "-o", text(&file)]);
+        command.args(more);
+        outcome(command)
+    };
+    let (is_done, out, err) = export(&[]);
+    assert!(is_done && out.is_empty() && err.starts_with("1059 documents are in "), "{out}{err}");
+    let (is_done, out, err) = outcome(import(&program, "Shop2", &file, &[]));
+    assert!(is_done && out.contains("documents, 4 indexes and 1 identity from "), "{out}{err}");
+    let (is_done, out, err) =
+        outcome(import(&program, "Orders", &file, &["--types", "Documents", "--collection", "orders"]));
+    assert!(is_done && out.starts_with("830 documents from "), "{out}{err}");
+
+    let script = folder.path().join("script.js");
+    std::fs::write(&script, "if (this.Name != 'Beverages') throw 'skip'; this.Name = 'Drinks';").unwrap();
+    let (is_done, _, err) =
+        export(&["--types", "Documents", "--collection", "Categories", "--transform", text(&script)]);
+    assert!(is_done && err.starts_with("1 document is in "), "{err}");
+    let (is_done, out, err) = outcome(import(&program, "One", &file, &[]));
+    assert!(is_done && out.starts_with("1 document from "), "{out}{err}");
+
+    // What the server refuses is said, and what is bad may be skipped.
+    std::fs::write(&file, br#"{"Docs":[{"@metadata":{"@id":"a/1"}},{"b":tru},{"@metadata":{"@id":"a/2"}}]}"#).unwrap();
+    let (is_done, out, err) = outcome(import(&program, "Bad", &file, &[]));
+    assert!(!is_done && out.is_empty() && err.contains("element 2 of 'Docs'"), "{out}{err}");
+    let (is_done, out, err) = outcome(import(&program, "Bad", &file, &["--skip-corrupted"]));
+    assert!(!is_done && out.starts_with("2 documents from ") && err.contains("element 2 of 'Docs'"), "{out}{err}");
+    let (is_done, _, err) = outcome(import(&program, "Bad", &file, &["--id-field", "b"]));
+    assert!(!is_done && err.contains("--id-field is for rows"), "{err}");
+    assert!(program.terminate().1);
+}

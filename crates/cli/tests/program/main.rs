@@ -1,6 +1,7 @@
 //! The program as others start it: flags, the line that says it is ready, the ways it stops, the tools.
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails, in its helper functions too")]
 
+mod access;
 mod cert;
 mod compact;
 mod import;

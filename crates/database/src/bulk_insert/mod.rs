@@ -11,12 +11,10 @@ use std::sync::Arc;
 
 use documents::{Batch, Expected};
 use json::{Element, ElementScanner};
-use parking_lot::{Condvar, Mutex};
 use storage::memory::MemoryReservation;
 
-use crate::limits::{
-    BULK_BATCH_COUNT_MAX, BULK_BATCH_SIZE_MAX, BULK_BATCHES_IN_FLIGHT_MAX, BULK_BUFFER_SIZE_KEPT, BULK_ELEMENT_SIZE_MAX,
-};
+use crate::flight::Flight;
+use crate::limits::{BULK_BATCH_COUNT_MAX, BULK_BATCH_SIZE_MAX, BULK_BUFFER_SIZE_KEPT, BULK_ELEMENT_SIZE_MAX};
 pub use counts::BulkInsertCounts;
 
 use crate::{Database, Error, Operation, OperationResult, OperationStatus, Progress, Result};
@@ -32,21 +30,7 @@ pub struct BulkInsert {
     reservation: MemoryReservation,
     batch: Batch,
     skip_unchanged: bool,
-    flight: Arc<Flight>,
-}
-
-/// The batches on their way.
-#[derive(Default)]
-struct Flight {
-    state: Mutex<FlightState>,
-    landed: Condvar,
-}
-
-#[derive(Default)]
-struct FlightState {
-    in_flight: usize,
-    counts: BulkInsertCounts,
-    failed: Option<Error>,
+    flight: Arc<Flight<BulkInsertCounts>>,
 }
 
 impl Database {
@@ -66,7 +50,7 @@ impl Database {
             reservation: self.limits().bodies.reservation(),
             batch: Batch::new().skip_unchanged(skip_unchanged),
             skip_unchanged,
-            flight: Arc::default(),
+            flight: Flight::new(),
         })
     }
 }
@@ -79,7 +63,7 @@ impl BulkInsert {
 
     /// What is durable so far.
     pub fn counts(&self) -> BulkInsertCounts {
-        self.flight.state.lock().counts.clone()
+        self.flight.tally()
     }
 
     /// Takes the next bytes of the stream. True: the array is closed, and [`finish`](Self::finish) comes next, whatever the
@@ -189,39 +173,25 @@ impl BulkInsert {
         if self.batch.is_empty() {
             return Ok(());
         }
-        {
-            let mut state = self.flight.state.lock();
-            while state.in_flight >= BULK_BATCHES_IN_FLIGHT_MAX {
-                self.flight.landed.wait(&mut state);
-            }
-            if let Some(failed) = &state.failed {
-                return Err(failed.clone());
-            }
-            state.in_flight += 1;
-        }
+        self.flight.begin()?;
         let batch = std::mem::replace(&mut self.batch, Batch::new().skip_unchanged(self.skip_unchanged));
         let count = batch.len() as u64;
         let (flight, operation) = (self.flight.clone(), self.operation.clone());
         self.database.submit_blocking(batch, move |outcome| {
-            let mut state = flight.state.lock();
-            state.in_flight -= 1;
-            match outcome {
-                Ok(outcome) => {
-                    state.counts.items += count;
-                    state.counts.documents += outcome.stored_count;
-                    state.counts.batches += 1;
-                    state.counts.last_id = outcome.last_id.or_else(|| state.counts.last_id.take());
-                    operation.set_progress(Progress {
-                        processed: state.counts.items,
-                        total: state.counts.items,
-                        batch_count: state.counts.batches,
-                        last_processed_id: state.counts.last_id.clone(),
-                        documents_processed: state.counts.documents,
-                    });
-                }
-                Err(error) => drop(state.failed.get_or_insert(error)),
-            }
-            flight.landed.notify_all();
+            flight.land(outcome, |counts, outcome| {
+                counts.items += count;
+                counts.documents += outcome.stored_count;
+                counts.batches += 1;
+                counts.last_id = outcome.last_id.or_else(|| counts.last_id.take());
+                operation.set_progress(Progress {
+                    processed: counts.items,
+                    total: counts.items,
+                    batch_count: counts.batches,
+                    last_processed_id: counts.last_id.clone(),
+                    documents_processed: counts.documents,
+                    transfer: None,
+                });
+            });
         });
         Ok(())
     }
@@ -233,7 +203,7 @@ impl BulkInsert {
     /// [`Error::BulkInsert`]: a batch was refused.
     pub fn finish(mut self) -> Result<BulkInsertCounts> {
         let sent = self.send();
-        let landed = self.land();
+        let landed = self.flight.wait();
         match sent.and(landed) {
             Ok(counts) => {
                 self.operation.end(OperationStatus::Completed(OperationResult {
@@ -241,6 +211,7 @@ impl BulkInsert {
                     documents_processed: counts.documents,
                     message: format!("Processed {} items.", counts.items),
                     details: Vec::new(),
+                    transfer: None,
                 }));
                 Ok(counts)
             }
@@ -253,7 +224,7 @@ impl BulkInsert {
 
     /// Ends the operation because of an error, after what is on its way has landed.
     pub fn fail(self, error: Error) -> BulkInsertCounts {
-        let _ = self.land();
+        let _ = self.flight.wait();
         self.end_badly(error)
     }
 
@@ -266,17 +237,6 @@ impl BulkInsert {
             }
         });
         done
-    }
-
-    fn land(&self) -> Result<BulkInsertCounts> {
-        let mut state = self.flight.state.lock();
-        while state.in_flight > 0 {
-            self.flight.landed.wait(&mut state);
-        }
-        match &state.failed {
-            Some(failed) => Err(failed.clone()),
-            None => Ok(state.counts.clone()),
-        }
     }
 }
 

@@ -16,6 +16,7 @@ mod state;
 mod stored;
 mod usage;
 mod waiters;
+pub(crate) mod wire;
 
 pub use advice::{Action, Advice, Problem};
 pub use open::Index;

@@ -5,6 +5,7 @@ use std::sync::{Arc, mpsc};
 
 use json::Value;
 use rookery_database::documents::{self, Batch, DefinitionChange, Expected, HiLoRequest, Write};
+use rookery_database::smuggler::SmugglerOptions;
 use rookery_database::*;
 
 fn batch(ids: &[&str]) -> Batch {
@@ -272,12 +273,12 @@ fn a_bulk_insert_and_an_import_wait_for_room() {
             });
         }
         scope.spawn(|| {
-            let lines = b"{\"@metadata\":{\"@id\":\"i/1\"}}";
-            let report = database.import_json_lines(&mut &lines[..], &ImportOptions::default(), &mut |_| ()).unwrap();
-            assert_eq!(report.document_count, 1);
+            let mut import = database.import(None, SmugglerOptions::default(), &[]).unwrap();
+            assert!(import.feed(br#"{"Docs":[{"@metadata":{"@id":"i/1"}}]}"#).unwrap());
+            assert_eq!(import.finish().unwrap().document_count, 1);
         });
         // All have begun, and none was refused.
-        while database.operations().all().len() < 20 {
+        while database.operations().all().len() < 21 {
             std::thread::yield_now();
         }
         drop(writer);
@@ -414,40 +415,6 @@ fn two_bulk_inserts_do_not_share_an_operation() {
 }
 
 #[test]
-fn lines_are_imported_and_bad_ones_reported() {
-    let database = Databases::open(DatabasesOptions::in_memory()).unwrap().find_or_create("x").unwrap();
-    let lines = b"{\"Code\":\"NO\",\"N\":1}\n\nnonsense\n{\"Code\":7}\r\n[1]\n{\"Other\":1,\"@metadata\":{\"@collection\":\"Own\"}}";
-    let options = ImportOptions {
-        id_field: Some("Code".into()),
-        id_prefix: "countries/".into(),
-        collection: Some("Countries".into()),
-    };
-    let report = database.import_json_lines(&mut &lines[..], &options, &mut |_| ()).unwrap();
-    assert_eq!((report.line_count, report.document_count, report.error_count), (6, 3, 2));
-    assert_eq!(report.errors.iter().map(|error| error.line).collect::<Vec<_>>(), [3, 5]);
-    let snapshot = database.read();
-    assert_eq!(snapshot.get("countries/no").unwrap().unwrap().collection().as_deref(), Some("Countries"));
-    assert!(snapshot.get("countries/7").unwrap().is_some());
-    assert_eq!(snapshot.collection("own").unwrap().unwrap().documents().count, 1);
-    // What goes into a collection is stored as it came.
-    let odd = br#"{"Code":"odd","\u00e4\"\\":"\u00fc\n/","@metadata":{"a":[1, 2]}}"#;
-    assert_eq!(database.import_json_lines(&mut &odd[..], &options, &mut |_| ()).unwrap().error_count, 0);
-    let snapshot = database.read();
-    let document = snapshot.get("countries/odd").unwrap().unwrap();
-    assert_eq!(document.body().bytes(), r#"{"Code":"odd","ä\"\\":"ü\n/"}"#.as_bytes());
-    assert_eq!(document.stored_metadata(), br#""@collection":"Countries","a":[1,2]"#);
-}
-
-#[test]
-fn what_is_wrong_with_the_database_is_no_bad_line() {
-    let databases = Databases::open(DatabasesOptions::in_memory()).unwrap();
-    let database = databases.find_or_create("x").unwrap();
-    databases.set_disabled(&["x"], true, None).unwrap();
-    let imported = database.import_json_lines(&mut &b"{}"[..], &ImportOptions::default(), &mut |_| ());
-    assert!(matches!(imported, Err(Error::Disabled { .. })));
-}
-
-#[test]
 fn sample_data_go_into_an_empty_database_once() {
     let database = Databases::open(DatabasesOptions::in_memory()).unwrap().find_or_create("x").unwrap();
     let northwind = &include_bytes!("../../../../data-sets/northwind.jsonl.zst")[..];
@@ -488,7 +455,7 @@ fn collections_and_tombstones_go_in_bounded_transactions() {
     assert_eq!(database.delete_collection("users", Some(&operation)).unwrap(), 3000);
     assert_eq!(
         operation.progress().unwrap(),
-        Progress { processed: 3000, total: 3000, batch_count: 3, documents_processed: 3000, last_processed_id: None }
+        Progress { processed: 3000, total: 3000, batch_count: 3, documents_processed: 3000, ..Progress::default() }
     );
     assert_eq!(database.clean_tombstones(6000).unwrap(), 3000);
     assert_eq!(database.read().statistics().unwrap().documents().tombstone_count, 0);

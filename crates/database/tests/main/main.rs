@@ -9,3 +9,4 @@ mod index_names;
 mod indexes;
 mod lifecycle;
 mod queries;
+mod smuggler;

@@ -14,7 +14,7 @@ use super::patch::PatchCommand;
 use crate::due;
 use crate::ids::id;
 use crate::wire::content::{self, not_an_object};
-use crate::{Error, Feature, Flags, PatchRequest, Result};
+use crate::{Date, Error, Feature, Flags, PatchRequest, Result};
 
 thread_local! {
     static MINIFIER: RefCell<Minifier> = RefCell::new(Minifier::new());
@@ -101,6 +101,35 @@ impl Batch {
     pub fn skip_unchanged(mut self, skip: bool) -> Batch {
         self.skip_unchanged = skip;
         self
+    }
+
+    /// The documents that it writes have these flags in place of those of another writer.
+    pub fn with_flags(mut self, flags: Flags) -> Batch {
+        self.flags = flags;
+        self
+    }
+
+    /// A batch for each of its commands, in order.
+    pub fn singles(&self) -> impl Iterator<Item = Batch> {
+        self.commands.iter().map(|command| {
+            let (skip_unchanged, ids_are_whole, flags) = (self.skip_unchanged, self.ids_are_whole, self.flags);
+            let mut single = Batch { skip_unchanged, ids_are_whole, flags, ..Batch::default() };
+            let mut command = command.clone();
+            if let Action::Put { content, collection, .. } = &mut command.action {
+                single.text.extend_from_slice(content.bytes(&self.text));
+                content.start = 0;
+                let name = collection.and_then(|place| self.collections.name(place)).map(str::to_owned);
+                *collection = name.map(|name| single.collections.place(name, &mut single.held_bytes));
+            }
+            single.deletes_by_prefix = matches!(command.action, Action::DeletePrefixed);
+            single.push(command);
+            single
+        })
+    }
+
+    /// The id of its first command; empty: there is none.
+    pub fn first_id(&self) -> &str {
+        self.commands.first().map_or("", |command| &command.id)
     }
 
     /// Number of commands.
@@ -246,8 +275,23 @@ impl Batch {
         let (content, collection) = content::split(&mut self.text, document)?;
         due::check(content.metadata(&self.text))?;
         let collection = collection.map(|name| self.collections.place(name, &mut self.held_bytes));
-        let action = Action::Put { content, collection, has_whole_id: false, unarchives: false };
+        let action = Action::Put { content, collection, has_whole_id: false, last_modified: None, unarchives: false };
         self.push(Command { action, id, expected });
+        Ok(())
+    }
+
+    /// Adds a document that comes from another database, minified: its id is whole, however it ends, and it keeps its date.
+    ///
+    /// # Errors
+    ///
+    /// It is no object, or the id cannot be one.
+    pub fn push_imported(&mut self, id: &str, document: Raw<'_>, last_modified: Option<Date>) -> Result<()> {
+        id::check_new(id)?;
+        let (content, collection) = content::split(&mut self.text, document)?;
+        due::check(content.metadata(&self.text))?;
+        let collection = collection.map(|name| self.collections.place(name, &mut self.held_bytes));
+        let action = Action::Put { content, collection, has_whole_id: true, last_modified, unarchives: false };
+        self.push(Command { action, id: id.to_owned(), expected: Expected::Any });
         Ok(())
     }
 

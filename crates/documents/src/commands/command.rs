@@ -1,6 +1,7 @@
 //! The commands of a batch, as clients name them.
 
 use super::patch::{PatchCommand, Patched};
+use crate::Date;
 use crate::wire::content::Content;
 
 /// One command of a batch, checked and taken apart.
@@ -22,6 +23,8 @@ pub(crate) enum Action {
         collection: Option<usize>,
         /// The id is used as it is, however it ends.
         has_whole_id: bool,
+        /// What the document bears in place of the time of the write.
+        last_modified: Option<Date>,
         /// The document is no longer archived, if it was.
         unarchives: bool,
     },

@@ -44,8 +44,10 @@ impl Writing<'_, '_> {
         content: &Content,
         collection: Option<usize>,
     ) -> Result<(PutDecision<'b>, CurrentItem)> {
-        let has_whole_id = matches!(command.action, Action::Put { has_whole_id: true, .. });
-        let unarchives = matches!(command.action, Action::Put { unarchives: true, .. });
+        let (has_whole_id, last_modified, unarchives) = match command.action {
+            Action::Put { has_whole_id, last_modified, unarchives, .. } => (has_whole_id, last_modified, unarchives),
+            _ => (false, None, false),
+        };
         let (id, etag, mut found) = match batch.ids_are_whole || has_whole_id {
             true => (Cow::Borrowed(command.id.as_str()), None, self.find(&command.id)?),
             false => self.complete(&command.id)?,
@@ -87,7 +89,7 @@ impl Writing<'_, '_> {
             id,
             etag,
             vector: self.vector_over(before, etag)?,
-            last_modified: self.now,
+            last_modified: last_modified.unwrap_or(self.now),
             flags,
             collection,
             content: *content,

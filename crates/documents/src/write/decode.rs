@@ -1,7 +1,7 @@
 //! Reads what `encode.rs` writes. Bytes that are no write are refused; they never panic, and take no more memory than some times their
 //! size.
 
-use super::encode::{VERSION, action, kind};
+use super::encode::{VERSION, VERSION_MIN, action, kind};
 use super::{DefinitionChange, OutputWrite, OutputWrites, Stamp, Write};
 use crate::commands::batch::Collections;
 use crate::commands::command::{Action, Command};
@@ -17,7 +17,7 @@ impl Write {
     ///
     /// [`Error::BadWrite`] if the bytes are none, or of another version; [`Error::BadId`] for an id that cannot be one.
     pub fn decode(bytes: &[u8]) -> Result<Write> {
-        let mut from = Decoder { rest: bytes, deletes_by_prefix: false };
+        let mut from = Decoder { rest: bytes, version: VERSION, deletes_by_prefix: false };
         from.version()?;
         let write = match from.byte()? {
             kind::BATCH => {
@@ -66,7 +66,7 @@ impl Stamp {
     ///
     /// [`Error::BadWrite`] if the bytes are none, or of another version.
     pub fn decode(bytes: &[u8]) -> Result<Stamp> {
-        let mut from = Decoder { rest: bytes, deletes_by_prefix: false };
+        let mut from = Decoder { rest: bytes, version: VERSION, deletes_by_prefix: false };
         from.version()?;
         let stamp = Stamp { time: Date::from_ticks(from.number()?), id_separator: from.char()? };
         from.end()?;
@@ -80,13 +80,15 @@ fn bad(rule: &'static str) -> Error {
 
 struct Decoder<'b> {
     rest: &'b [u8],
+    version: u8,
     /// Whether the batch that is read deletes documents by prefix.
     deletes_by_prefix: bool,
 }
 
 impl<'b> Decoder<'b> {
     fn version(&mut self) -> Result<()> {
-        if self.byte()? == VERSION { Ok(()) } else { Err(bad("its version is not known")) }
+        self.version = self.byte()?;
+        if (VERSION_MIN..=VERSION).contains(&self.version) { Ok(()) } else { Err(bad("its version is not known")) }
     }
 
     fn end(&self) -> Result<()> {
@@ -220,6 +222,10 @@ impl<'b> Decoder<'b> {
                 content: self.content(batch)?,
                 collection: self.option(|from| from.collection(batch))?,
                 has_whole_id: self.bool()?,
+                last_modified: match self.version {
+                    1 => None,
+                    _ => self.option(|from| Ok(Date::from_ticks(from.number()?)))?,
+                },
                 unarchives: kind == action::PUT_UNARCHIVED,
             },
             action::DELETE => Action::Delete,

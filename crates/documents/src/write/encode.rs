@@ -13,8 +13,11 @@ use super::{DefinitionChange, OutputWrite, OutputWrites, Stamp, Write};
 use crate::commands::command::{Action, Command};
 use crate::{Batch, Error, Expected, Result};
 
-/// The version that is written, and the only one that is read.
-pub(super) const VERSION: u8 = 1;
+/// The version that is written.
+pub(super) const VERSION: u8 = 2;
+
+/// The oldest version that is read: its puts have no date of their own.
+pub(super) const VERSION_MIN: u8 = 1;
 
 /// The kinds of writes, as numbers that are stored: never reuse one.
 pub(super) mod kind {
@@ -228,13 +231,14 @@ impl Encoder<'_> {
 
     fn command(&mut self, command: &Command) -> Result<()> {
         match &command.action {
-            Action::Put { content, collection, has_whole_id, unarchives } => {
+            Action::Put { content, collection, has_whole_id, last_modified, unarchives } => {
                 self.byte(if *unarchives { action::PUT_UNARCHIVED } else { action::PUT });
                 self.number(content.start as u64);
                 self.number(content.metadata_size.into());
                 self.number(content.body_size.into());
                 self.option(*collection, |out, place| out.number(place as u64));
                 self.bool(*has_whole_id);
+                self.option(*last_modified, |out, date| out.number(date.ticks()));
             }
             Action::Delete => self.byte(action::DELETE),
             Action::DeletePrefixed => self.byte(action::DELETE_PREFIXED),

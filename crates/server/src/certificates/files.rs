@@ -202,6 +202,22 @@ impl CertificateFiles {
         parsed.collect()
     }
 
+    /// The certificate in a file of any form, in DER, without what else the file has.
+    ///
+    /// * `password`: that of a PFX file.
+    ///
+    /// # Errors
+    ///
+    /// [`CertificateError::Read`], [`CertificateError::TooLarge`], [`CertificateError::Malformed`]
+    pub fn certificate_alone(path: &Path, password: &Password) -> Result<Vec<u8>, CertificateError> {
+        let der = certificate_in(&read_file(path)?, password).map_err(|reason| CertificateError::Malformed {
+            path: path.to_owned(),
+            expected: "file with a certificate",
+            reason,
+        })?;
+        Ok(der.to_vec())
+    }
+
     /// Certificate, issuers and key, for a client.
     ///
     /// # Errors

@@ -5,5 +5,4 @@
 pub(crate) mod certificate;
 pub(crate) mod files;
 pub(crate) mod issuing;
-pub(crate) mod registry;
 mod without_password;

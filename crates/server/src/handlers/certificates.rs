@@ -1,14 +1,11 @@
 //! Registered certificates of clients: making, registering, listing, editing and deleting them, and who the caller is.
-//!
-//! An operator may do all of it, but not with certificates of cluster admins: it would be the way to become one.
 
 use std::io::{Cursor, Write as _};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use data_encoding::BASE64;
-use database::documents::Date;
-use database::{Clearance, RegisteredCertificate, Rights};
+use database::{ApiKey, Clearance, RegisteredCertificate, Rights};
 use hyper::StatusCode;
 use hyper::header::{CONTENT_DISPOSITION, CONTENT_TYPE, HeaderValue};
 use json::{Value, Writer};
@@ -16,6 +13,7 @@ use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
 use super::databases::request_id;
+use super::principals::{Caller, Definition, date, future, required, text, write_permissions};
 use crate::bridge::Pool;
 use crate::certificates::certificate::{Certificate, Thumbprint, TrustedThumbprint};
 use crate::certificates::files::{self, Password};
@@ -65,13 +63,9 @@ impl Listed {
     fn write(&self, json: &mut Writer<'_>, is_whole: bool) {
         json.name("Name").string(&self.name).name("Thumbprint").string(&self.certificate.thumbprint().to_string());
         json.name("SecurityClearance").string(self.clearance);
-        json.name("Permissions").object(|json| {
-            for (database, permission) in self.rights.iter().flat_map(|rights| &rights.permissions) {
-                json.name(database).string(permission.wire_name());
-            }
-        });
-        json.name("NotAfter").string(&date(self.certificate.not_after()));
-        json.name("NotBefore").string(&date(self.certificate.not_before()));
+        write_permissions(json, self.rights.as_ref());
+        json.name("NotAfter").string(&seconds(self.certificate.not_after()));
+        json.name("NotBefore").string(&seconds(self.certificate.not_before()));
         json.name("CollectionSecondaryKeys").array(|_| {}).name("CollectionPrimaryKey").string("");
         json.name("PublicKeyPinningHash").string(&BASE64.encode(self.certificate.public_key_hash()));
         if is_whole {
@@ -80,15 +74,18 @@ impl Listed {
     }
 }
 
-/// Seconds since 1970 as clients read dates of certificates: without `Z`.
-fn date(seconds: i64) -> String {
+/// Seconds since 1970 as clients read dates.
+fn seconds(seconds: i64) -> String {
     let since = Duration::from_secs(u64::try_from(seconds).unwrap_or_default());
-    let time = UNIX_EPOCH.checked_add(since).unwrap_or(UNIX_EPOCH);
-    Date::from(time).to_string().trim_end_matches('Z').to_owned()
+    date(UNIX_EPOCH.checked_add(since).unwrap_or(UNIX_EPOCH))
 }
 
-/// GET `/certificates/whoami`: the caller's certificate and rights; 204 if it has none.
+/// GET `/certificates/whoami`: the caller's certificate or API key, and its rights; 204 if it has none.
 pub(crate) fn whoami(exchange: &Exchange) -> Result<Reply> {
+    if let Some(key) = &exchange.peer.key {
+        let key = exchange.node.databases.principal::<ApiKey>(&ApiKey::id(&key.name))?;
+        return Ok(key.map_or_else(|| reply::empty(StatusCode::NO_CONTENT), |key| whoami_with(&key)));
+    }
     let none = || Ok(reply::empty(StatusCode::NO_CONTENT));
     let (Some(tls), Some(certificate)) = (&exchange.node.tls, &exchange.peer.certificate) else { return none() };
     let thumbprint = certificate.thumbprint();
@@ -103,7 +100,7 @@ pub(crate) fn whoami(exchange: &Exchange) -> Result<Reply> {
             certificate: certificate.clone(),
         })
     } else {
-        exchange.node.databases.certificate(&thumbprint.to_string())?.and_then(Listed::registered)
+        exchange.node.databases.principal(&thumbprint.to_string())?.and_then(Listed::registered)
     };
     let Some(listed) = listed else { return none() };
     Ok(reply::object(StatusCode::OK, |json| {
@@ -112,18 +109,28 @@ pub(crate) fn whoami(exchange: &Exchange) -> Result<Reply> {
     }))
 }
 
+fn whoami_with(key: &ApiKey) -> Reply {
+    reply::object(StatusCode::OK, |json| {
+        json.name("Name").string(&key.name).name("Thumbprint").null();
+        json.name("SecurityClearance").string(key.rights.clearance.wire_name());
+        write_permissions(json, Some(&key.rights));
+        json.name("NotAfter").optional_string(key.expires.map(date).as_deref());
+        json.name("HasTwoFactor").bool(false).name("TwoFactorExpirationDate").null();
+    })
+}
+
 /// GET `/admin/certificates`: `start`, `pageSize`; or one by `thumbprint`, 404 if there is none; or by `name`. With `metadataOnly=true`
 /// without the certificates themselves.
 pub(crate) async fn list(exchange: Exchange) -> Result<Reply> {
     let query = exchange.query();
-    let (start, count) = (query.number("start")?.unwrap_or(0), query.number("pageSize")?.unwrap_or(u64::MAX));
+    let (start, count) = (query.page_start()?, query.page_size()?);
     let is_whole = !query.is_true("metadataOnly")?;
     let thumbprint = query.get_nonempty("thumbprint").map(|thumbprint| thumbprint.to_ascii_uppercase());
     let name = query.get_nonempty("name").map(std::borrow::Cow::into_owned);
     let node = exchange.node.clone();
     let read = move || {
         let own = node.tls.as_ref().map(Listed::own);
-        let stored = node.databases.certificates()?;
+        let stored = node.databases.principals::<RegisteredCertificate>()?;
         let registered = stored.into_iter().filter_map(|(_, registered)| Listed::registered(registered));
         let is_asked = |listed: &Listed| {
             let of_listed = || listed.certificate.thumbprint().to_string();
@@ -159,32 +166,14 @@ pub(crate) async fn list(exchange: Exchange) -> Result<Reply> {
 }
 
 /// What a body says of a certificate that is to be registered.
-struct Definition {
-    name: String,
-    rights: Rights,
-    password: Password,
-}
-
-impl Definition {
-    fn parse(body: &Value) -> Result<Definition> {
-        let name = text(body, "Name")?.unwrap_or_default().to_owned();
-        RegisteredCertificate::check_name(&name)?;
-        if text(body, "TwoFactorAuthenticationKey")?.is_some() {
-            return Err(Error::NotSupported {
-                form: "two-factor authentication ('TwoFactorAuthenticationKey')".to_owned(),
-            });
-        }
-        let password = Password(text(body, "Password")?.unwrap_or_default().to_owned());
-        Ok(Definition { name, rights: Rights::from_json(body)?, password })
+fn parse(body: &Value) -> Result<(Definition, Password)> {
+    let definition = Definition::parse::<RegisteredCertificate>(body)?;
+    if text(body, "TwoFactorAuthenticationKey")?.is_some() {
+        return Err(Error::NotSupported {
+            form: "two-factor authentication ('TwoFactorAuthenticationKey')".to_owned(),
+        });
     }
-}
-
-fn text<'a>(body: &'a Value, name: &str) -> Result<Option<&'a str>> {
-    match body.get(name) {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text.as_str())),
-        Some(_) => Err(Error::Argument(format!("'{name}' must be a text"))),
-    }
+    Ok((definition, Password(text(body, "Password")?.unwrap_or_default().to_owned())))
 }
 
 /// POST `/admin/certificates`: body `{"Name","SecurityClearance","Permissions","Password","NotAfter"}`.
@@ -193,22 +182,12 @@ fn text<'a>(body: &'a Value, name: &str) -> Result<Option<&'a str>> {
 /// and `NAME.key` in PEM. It does not keep the key. A request that is sent again makes another pair: the key of the first one is gone.
 pub(crate) async fn create(mut exchange: Exchange) -> Result<Reply> {
     let body = exchange.read_object().await?;
-    let definition = Definition::parse(&body)?;
+    let (Definition { name, rights }, password) = parse(&body)?;
     let now = SystemTime::now();
-    let not_after = match text(&body, "NotAfter")? {
-        None => now + VALIDITY,
-        Some(date) => {
-            let validity =
-                Date::parse(date).map(|end| end.since(Date::from(now))).filter(|validity| !validity.is_zero());
-            validity
-                .map(|validity| now + validity)
-                .ok_or_else(|| Error::Argument(format!("'NotAfter' must be a date in the future, not '{date}'")))?
-        }
-    };
+    let not_after = future(&body, "NotAfter", now)?.unwrap_or(now + VALIDITY);
     let caller = Caller::of(&exchange)?;
     let node = exchange.node.clone();
     let make = move || {
-        let Definition { name, rights, password } = definition;
         let refused = |error: crate::IssueError| Error::Argument(error.to_string());
         let issued = Issued::client(&name, not_after).map_err(refused)?;
         let (file_name, pfx) = (file_name(&name), issued.pfx(&password.0).map_err(refused)?);
@@ -219,10 +198,7 @@ pub(crate) async fn create(mut exchange: Exchange) -> Result<Reply> {
             (format!("{file_name}.key"), key.as_bytes()),
         ])?;
         let registered = RegisteredCertificate { name, rights, certificate: BASE64.encode(issued.der()) };
-        caller.change(&node, "put certificate", &issued.thumbprint().to_string(), None, |before, caller| {
-            caller.check_may_replace(before.as_ref(), &registered.rights)?;
-            Ok(Some(registered))
-        })?;
+        change(caller, &node, "put certificate", &issued.thumbprint().to_string(), None, |_| Ok(Some(registered)))?;
         Ok((file_name, archive))
     };
     let (file_name, archive) = exchange.node.bridge.run(Pool::Short, make).await?;
@@ -263,27 +239,18 @@ fn zip(files: &[(String, &[u8])]) -> Result<Vec<u8>> {
 /// PFX in base64. 201.
 pub(crate) async fn put(mut exchange: Exchange) -> Result<Reply> {
     let body = exchange.read_object().await?;
-    let definition = Definition::parse(&body)?;
+    let (Definition { name, rights }, password) = parse(&body)?;
     let certificate = required(&body, "Certificate")?.to_owned();
     let caller = Caller::of(&exchange)?;
     let (node, request_id) = (exchange.node.clone(), request_id(&exchange));
     let register = move || {
-        let Definition { name, rights, password } = definition;
         let der = read_certificate(&certificate, &password)?;
         let registered = RegisteredCertificate { name, rights, certificate: BASE64.encode(&der) };
         let thumbprint = Thumbprint::of(&der).to_string();
-        caller.change(&node, "put certificate", &thumbprint, request_id.as_deref(), |before, caller| {
-            caller.check_may_replace(before.as_ref(), &registered.rights)?;
-            Ok(Some(registered))
-        })
+        change(caller, &node, "put certificate", &thumbprint, request_id.as_deref(), |_| Ok(Some(registered)))
     };
     exchange.node.bridge.run(Pool::Short, register).await?;
     Ok(reply::empty(StatusCode::CREATED))
-}
-
-fn required<'a>(body: &'a Value, name: &str) -> Result<&'a str> {
-    let given = text(body, name)?.filter(|text| !text.is_empty());
-    given.ok_or_else(|| Error::Argument(format!("'{name}' is required")))
 }
 
 fn read_certificate(text: &str, password: &Password) -> Result<Vec<u8>> {
@@ -308,12 +275,7 @@ pub(crate) async fn delete(exchange: Exchange) -> Result<Reply> {
         )));
     }
     let (node, request_id) = (exchange.node.clone(), request_id(&exchange));
-    let delete = move || {
-        caller.change(&node, "delete certificate", &thumbprint, request_id.as_deref(), |before, caller| {
-            caller.check_may_change(before.as_ref())?;
-            Ok(None)
-        })
-    };
+    let delete = move || change(caller, &node, "delete certificate", &thumbprint, request_id.as_deref(), |_| Ok(None));
     exchange.node.bridge.run(Pool::Short, delete).await?;
     Ok(reply::empty(StatusCode::NO_CONTENT))
 }
@@ -323,18 +285,17 @@ pub(crate) async fn delete(exchange: Exchange) -> Result<Reply> {
 pub(crate) async fn edit(mut exchange: Exchange) -> Result<Reply> {
     let body = exchange.read_object().await?;
     let thumbprint = required(&body, "Thumbprint")?.to_ascii_uppercase();
-    let Definition { name, rights, .. } = Definition::parse(&body)?;
+    let (Definition { name, rights }, _) = parse(&body)?;
     let caller = Caller::of(&exchange)?;
     let (node, request_id) = (exchange.node.clone(), request_id(&exchange));
     let edit = move || {
-        caller.change(&node, "edit certificate", &thumbprint, request_id.as_deref(), |before, caller| {
+        change(caller, &node, "edit certificate", &thumbprint, request_id.as_deref(), |before| {
             let before = before.ok_or_else(|| {
                 let shown: String = thumbprint.chars().take(THUMBPRINT_LENGTH_SHOWN).collect();
                 Error::InvalidOperation(format!(
                     "Cannot edit permissions for certificate with thumbprint '{shown}'. It doesn't exist in the cluster."
                 ))
             })?;
-            caller.check_may_replace(Some(&before), &rights)?;
             Ok(Some(RegisteredCertificate { name, rights, ..before }))
         })
     };
@@ -345,64 +306,16 @@ pub(crate) async fn edit(mut exchange: Exchange) -> Result<Reply> {
 /// Characters of a thumbprint that a refusal repeats: those of SHA-256 in hexadecimal.
 const THUMBPRINT_LENGTH_SHOWN: usize = 64;
 
-/// Who changes certificates.
-#[derive(Clone, Copy)]
-struct Caller {
-    is_cluster_admin: bool,
-}
-
-impl Caller {
-    /// Refuses where no client has a certificate.
-    fn of(exchange: &Exchange) -> Result<Caller> {
-        if exchange.node.tls.is_none() {
-            return Err(Error::InvalidOperation(
-                "Certificates of clients need HTTPS: this server speaks HTTP and sees none. Start it with https:// in ServerUrl and with \
-                 Security.Certificate.Path"
-                    .to_owned(),
-            ));
-        }
-        Ok(Caller { is_cluster_admin: exchange.peer.identity.is_cluster_admin() })
-    }
-
-    fn check_may_change(self, before: Option<&RegisteredCertificate>) -> Result<()> {
-        self.check(before.map(|before| before.rights.clearance))
-    }
-
-    fn check_may_replace(self, before: Option<&RegisteredCertificate>, after: &Rights) -> Result<()> {
-        self.check_may_change(before)?;
-        self.check(Some(after.clearance))
-    }
-
-    fn check(self, clearance: Option<Clearance>) -> Result<()> {
-        if clearance == Some(Clearance::ClusterAdmin) && !self.is_cluster_admin {
-            return Err(Error::Forbidden(
-                "Only a cluster admin may create, change or delete the certificate of one; the connection has 'operator'".to_owned(),
-            ));
-        }
-        Ok(())
-    }
-
-    /// Changes what is registered under a thumbprint, and closes the connections whose rights that changes.
-    fn change(
-        self,
-        node: &Arc<Node>,
-        operation: &str,
-        thumbprint: &str,
-        request_id: Option<&str>,
-        change: impl FnOnce(Option<RegisteredCertificate>, Caller) -> Result<Option<RegisteredCertificate>>,
-    ) -> Result<()> {
-        let mut before = None;
-        node.databases.change_certificate(operation, thumbprint, request_id, |registered| {
-            before.clone_from(&registered);
-            change(registered, self)
-        })?;
-        let Some(tls) = &node.tls else { return Ok(()) };
-        tls.registry.load(&node.databases)?;
-        let der = before.and_then(|before| BASE64.decode(before.certificate.as_bytes()).ok());
-        if let Some(der) = der {
-            node.connections.close_those_of(Thumbprint::of(&der).sha256_bytes());
-        }
-        tracing::info!(certificate = thumbprint, "{operation}");
-        Ok(())
-    }
+fn change(
+    caller: Caller,
+    node: &Arc<Node>,
+    operation: &str,
+    thumbprint: &str,
+    request_id: Option<&str>,
+    change: impl FnOnce(Option<RegisteredCertificate>) -> Result<Option<RegisteredCertificate>>,
+) -> Result<()> {
+    caller.change(node, operation, thumbprint, request_id, change, |registered: &RegisteredCertificate| {
+        let der = BASE64.decode(registered.certificate.as_bytes()).ok()?;
+        Some(*Thumbprint::of(&der).sha256_bytes())
+    })
 }

@@ -1,5 +1,6 @@
 //! The handlers, one file per resource: take the parameters apart, make one call, answer.
 
+pub(crate) mod api_keys;
 pub(crate) mod bulk_docs;
 pub(crate) mod bulk_insert;
 pub(crate) mod certificates;
@@ -23,8 +24,10 @@ pub(crate) mod node_info;
 pub(crate) mod operations;
 pub(crate) mod pages;
 pub(crate) mod patches;
+pub(crate) mod principals;
 pub(crate) mod queries;
 pub(crate) mod sample_data;
+pub(crate) mod smuggler;
 pub(crate) mod statistics;
 pub(crate) mod streams;
 pub(crate) mod studio;
@@ -32,3 +35,4 @@ pub(crate) mod submit;
 pub(crate) mod test_endpoints;
 pub(crate) mod topology;
 pub(crate) mod traffic_watch;
+mod upload;

@@ -76,6 +76,13 @@ fn write_with(json: &mut json::Writer<'_>, operation: &Operation, details: Detai
         // Of one that was killed or failed it tells what was done before.
         Some(progress) if !matches!(operation.status(), OperationStatus::Completed(_)) => {
             json.name("Progress").object(|json| {
+                if let Some(transfer) = &progress.transfer {
+                    json.name("$type")
+                        .string("Raven.Client.Documents.Smuggler.SmugglerResult+SmugglerProgress, Raven.Client");
+                    json.name("Message").null();
+                    transfer.write_counts(json);
+                    return;
+                }
                 json.name("$type").string("Raven.Client.Documents.Operations.BulkInsertProgress, Raven.Client");
                 json.name("Processed").unsigned(progress.processed).name("Total").unsigned(progress.total);
                 json.name("BatchCount").unsigned(progress.batch_count);
@@ -96,6 +103,10 @@ fn write_with(json: &mut json::Writer<'_>, operation: &Operation, details: Detai
         }
         OperationStatus::Completed(result) => {
             json.name("Result").object(|json| {
+                if let Some(transfer) = &result.transfer {
+                    json.name("$type").string("Raven.Client.Documents.Smuggler.SmugglerResult, Raven.Client");
+                    return transfer.write_members(json);
+                }
                 json.name("$type").string("Raven.Client.Documents.Operations.BulkOperationResult, Raven.Client");
                 json.name("Total").unsigned(result.total).name("Message").string(&result.message);
                 json.name("Details").array(|json| {

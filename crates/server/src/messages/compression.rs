@@ -12,7 +12,7 @@ use std::io::Write;
 
 use bytes::Bytes;
 use flate2::{Compress, Compression, FlushCompress, Status};
-use hyper::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, HeaderValue, VARY};
+use hyper::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, VARY};
 use hyper::{HeaderMap, StatusCode};
 use tokio::sync::mpsc;
 
@@ -105,8 +105,9 @@ fn chosen(reply: &mut Reply, wish: Option<Wish>) -> Option<Wish> {
         return None;
     }
     reply.headers_mut().insert(VARY, HeaderValue::from_static("Accept-Encoding"));
-    // The files of the studio are compressed already.
-    let is_compressed = reply.headers().contains_key(CONTENT_ENCODING);
+    // The files of the studio are compressed already, and so are dumps.
+    let is_dump = reply.headers().get(CONTENT_TYPE).is_some_and(|kind| kind == "application/octet-stream");
+    let is_compressed = is_dump || reply.headers().contains_key(CONTENT_ENCODING);
     let is_worthwhile = |wish: &Wish| wish.is_only || size.is_none_or(|size| size > WORTHWHILE_SIZE);
     wish.filter(|wish| !is_compressed && is_worthwhile(wish))
 }
@@ -197,19 +198,36 @@ fn compress_parts(mut parts: Parts, encoding: Encoding) -> Parts {
     receiver
 }
 
-enum StreamEncoder {
+/// Compresses a stream.
+pub(crate) enum StreamEncoder {
     Gzip(flate2::write::GzEncoder<Vec<u8>>),
     Zstd(zstd::stream::write::Encoder<'static, Vec<u8>>),
 }
 
 impl StreamEncoder {
-    fn new(encoding: Encoding) -> std::io::Result<StreamEncoder> {
+    pub(crate) fn new(encoding: Encoding) -> std::io::Result<StreamEncoder> {
         Ok(match encoding {
             Encoding::Gzip => StreamEncoder::Gzip(flate2::write::GzEncoder::new(Vec::new(), Compression::new(1))),
             Encoding::Zstd => StreamEncoder::Zstd(zstd::stream::write::Encoder::new(Vec::new(), 1)?),
         })
     }
 
+    /// Compresses bytes, and gives what has been made so far: more bytes at once compress better than a flush for each part.
+    pub(crate) fn add(&mut self, part: &[u8]) -> std::io::Result<Vec<u8>> {
+        let out = match self {
+            StreamEncoder::Gzip(encoder) => {
+                encoder.write_all(part)?;
+                encoder.get_mut()
+            }
+            StreamEncoder::Zstd(encoder) => {
+                encoder.write_all(part)?;
+                encoder.get_mut()
+            }
+        };
+        Ok(std::mem::take(out))
+    }
+
+    /// The same, with all that was added.
     fn part(&mut self, part: &[u8]) -> std::io::Result<Bytes> {
         let out = match self {
             StreamEncoder::Gzip(encoder) => {
@@ -226,7 +244,8 @@ impl StreamEncoder {
         Ok(Bytes::from(std::mem::take(out)))
     }
 
-    fn finish(self) -> std::io::Result<Bytes> {
+    /// The end of the compressed data.
+    pub(crate) fn finish(self) -> std::io::Result<Bytes> {
         Ok(Bytes::from(match self {
             StreamEncoder::Gzip(encoder) => encoder.finish()?,
             StreamEncoder::Zstd(encoder) => encoder.finish()?,

@@ -5,6 +5,7 @@ pub(crate) mod body;
 pub(crate) mod compression;
 pub(crate) mod date;
 pub(crate) mod decoding;
+pub(crate) mod form;
 pub(crate) mod query_string;
 pub(crate) mod reply;
 pub(crate) mod time_span;

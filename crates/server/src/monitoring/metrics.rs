@@ -16,6 +16,8 @@ pub(crate) struct Metrics {
     pub(crate) connections_expired: AtomicU64,
     pub(crate) handshakes: AtomicU64,
     pub(crate) handshakes_failed: AtomicU64,
+    /// Requests that were refused because of their certificate or API key.
+    pub(crate) identifications_failed: AtomicU64,
     pub(crate) documents_bulk_inserted: AtomicU64,
     /// Changes sockets that are open now.
     pub(crate) changes_sockets: AtomicU64,

@@ -1,5 +1,6 @@
 //! What a server tells about its own work: latencies, counters, running queries, slow requests, the log, the process.
 
+pub(crate) mod audit;
 pub(crate) mod exposition;
 pub(crate) mod humane_size;
 pub(crate) mod latency;

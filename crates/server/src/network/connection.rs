@@ -76,13 +76,16 @@ impl Connections {
         self.open.lock().values().for_each(|connection| connection.close.notify_one());
     }
 
-    /// Has every connection closed whose client sent this certificate.
+    /// Has every connection closed whose client sent this certificate or API key. Connections with several of them are closed too: only
+    /// a proxy has such.
     ///
-    /// * `sha256`: of the certificate.
+    /// * `sha256`: of the certificate or key.
     pub(crate) fn close_those_of(&self, sha256: &[u8; 32]) {
         let open = self.open.lock();
-        let of_certificate = open.values().filter(|connection| connection.certificate.get() == Some(sha256));
-        for connection in of_certificate {
+        let is_of = |connection: &&Arc<Connection>| {
+            connection.principal.get() == Some(sha256) || connection.has_more_principals.load(Relaxed)
+        };
+        for connection in open.values().filter(is_of) {
             connection.has_lost_rights.store(true, Relaxed);
             connection.close.notify_one();
         }
@@ -150,8 +153,10 @@ pub(crate) struct Connection {
     is_refused: AtomicBool,
     /// What goes over it is HTTP no longer.
     is_upgraded: AtomicBool,
-    /// SHA-256 of the client's certificate, if it sent one.
-    certificate: OnceLock<[u8; 32]>,
+    /// SHA-256 of the certificate or API key that the client sent first, if it sent one.
+    principal: OnceLock<[u8; 32]>,
+    /// The client has sent another one since.
+    has_more_principals: AtomicBool,
     has_lost_rights: AtomicBool,
     close: Notify,
 }
@@ -196,7 +201,8 @@ impl Connection {
             rest: Mutex::new(Rest::Dropped),
             is_refused: AtomicBool::new(false),
             is_upgraded: AtomicBool::new(false),
-            certificate: OnceLock::new(),
+            principal: OnceLock::new(),
+            has_more_principals: AtomicBool::new(false),
             has_lost_rights: AtomicBool::new(false),
             close: Notify::new(),
         }
@@ -207,7 +213,7 @@ impl Connection {
         self.close.notified().await;
     }
 
-    /// Waits until the rights of the client's certificate are changed, for what outlives HTTP on this connection.
+    /// Waits until the rights of the client's certificate or API key are changed, for what outlives HTTP on this connection.
     pub(crate) async fn lost_rights(&self) {
         while !self.has_lost_rights.load(Relaxed) {
             self.close.notified().await;
@@ -219,9 +225,13 @@ impl Connection {
         self.head_since.store(self.clock.load(Relaxed), Relaxed);
     }
 
-    /// The client sent this certificate; SHA-256 of it.
-    pub(crate) fn has_certificate(&self, sha256: [u8; 32]) {
-        let _ = self.certificate.set(sha256);
+    /// The client sent this certificate or API key; SHA-256 of it. True if it is the first one of the connection.
+    pub(crate) fn has_principal(&self, sha256: [u8; 32]) -> bool {
+        let is_first = self.principal.set(sha256).is_ok();
+        if !is_first && self.principal.get() != Some(&sha256) {
+            self.has_more_principals.store(true, Relaxed);
+        }
+        is_first
     }
 
     /// The handshake has ended, and nothing of a request has arrived.

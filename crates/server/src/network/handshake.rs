@@ -68,7 +68,7 @@ pub(crate) async fn accept(
     let certificate = sent.and_then(|der| Certificate::parse(der));
     // First this: a change of rights finds the connection, or the connection finds the changed rights.
     if let Some(certificate) = &certificate {
-        connection.has_certificate(*certificate.thumbprint().sha256_bytes());
+        connection.has_principal(*certificate.thumbprint().sha256_bytes());
     }
     let identity = tls.identity(&current, certificate.as_ref(), SystemTime::now());
     Ok(Accepted { stream, identity, certificate })

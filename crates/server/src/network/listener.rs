@@ -19,6 +19,7 @@ use tokio::sync::watch;
 use super::connection::{Admitted, SWEEP_INTERVAL, Watched};
 use super::handshake::{self, Accepted, HandshakeError};
 use super::peer::{Peer, Scheme};
+use crate::monitoring::audit::AuditEvent;
 use crate::node::{Node, PROTOCOL_VERSION, SERVER_NAME};
 use crate::routing::access::Identity;
 use crate::routing::dispatch;
@@ -119,7 +120,13 @@ async fn begin(
 ) {
     let _ = stream.set_nodelay(true);
     let Some(tls) = &node.tls else {
-        let peer = Peer { scheme: Scheme::Http, identity: Identity::unsecured(), certificate: None, address };
+        let peer = Peer {
+            scheme: Scheme::Http,
+            identity: Arc::new(Identity::unsecured()),
+            certificate: None,
+            key: None,
+            address,
+        };
         return run(stream, peer, admitted, node, builder, stop).await;
     };
     let connection = &admitted.connection;
@@ -137,7 +144,7 @@ async fn begin(
         Ok(Accepted { stream, identity, certificate }) => {
             connection.handshake_ends();
             node.metrics.handshakes.fetch_add(1, Relaxed);
-            let peer = Peer { scheme: Scheme::Https, identity, certificate, address };
+            let peer = Peer { scheme: Scheme::Https, identity: Arc::new(identity), certificate, key: None, address };
             run(stream, peer, admitted, node, builder, stop).await;
         }
         Err(HandshakeError::Nothing) => {}
@@ -157,6 +164,9 @@ async fn run<S: AsyncRead + AsyncWrite + Send + Unpin + 'static>(
     builder: Arc<http1::Builder>,
     mut stop: watch::Receiver<bool>,
 ) {
+    if let Some(audit) = &node.audit {
+        peer.note(audit, AuditEvent::Connected, None);
+    }
     let (peer, place) = (Arc::new(peer), Arc::new(admitted));
     let service = service_fn(|request| dispatch::serve(node.clone(), peer.clone(), place.clone(), request));
     let watched = TokioIo::new(Watched::new(stream, place.connection.clone()));
@@ -206,7 +216,8 @@ mod tests {
     async fn call(node: &Arc<Node>, identity: &Identity, line: &str, body: &str) -> (u16, String) {
         let (mut client, stream) = tokio::io::duplex(64 << 10);
         let address = SocketAddr::from(([127, 0, 0, 1], 1));
-        let peer = Peer { scheme: Scheme::Http, identity: identity.clone(), certificate: None, address };
+        let identity = Arc::new(identity.clone());
+        let peer = Peer { scheme: Scheme::Http, identity, certificate: None, key: None, address };
         let admitted = node.connections.admit(node.limits.connection_count).unwrap();
         let serving = run(stream, peer, admitted, node.clone(), Arc::new(http(node)), node.stopped.clone());
         let serving = tokio::spawn(serving);

@@ -1,5 +1,6 @@
 //! Connections: accepting them, TLS, what is known of their clients, where a request ends, and the deadlines.
 
+pub(crate) mod attempts;
 pub(crate) mod connection;
 pub(crate) mod framing;
 pub(crate) mod handshake;

@@ -2,19 +2,47 @@
 
 use std::fmt;
 use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::SystemTime;
 
 use crate::certificates::certificate::Certificate;
+use crate::monitoring::audit::{AuditEvent, AuditLog, AuditRecord};
 use crate::routing::access::Identity;
+use crate::routing::registry::Key;
 
-/// How a connection reached the server, and who is at its other end. Made by the listener, the same for all requests of the connection.
+/// How a request reached the server, and who sent it. Made by the listener, the same for all requests of a connection but those with
+/// an API key.
 #[derive(Debug)]
 pub(crate) struct Peer {
     pub(crate) scheme: Scheme,
-    pub(crate) identity: Identity,
+    pub(crate) identity: Arc<Identity>,
+    /// The API key of the request, if it has one that is valid.
+    pub(crate) key: Option<Arc<Key>>,
     /// What the client sent, whether it is known or not.
     pub(crate) certificate: Option<Certificate>,
     /// Address and port of the client, or of the proxy before it, for the log.
     pub(crate) address: SocketAddr,
+}
+
+impl Peer {
+    /// By what the client is known, for people.
+    pub(crate) fn principal(&self) -> String {
+        match (&self.key, &self.certificate) {
+            (Some(key), _) => format!("the API key '{}'", key.name),
+            (None, Some(certificate)) => format!("the certificate {certificate}"),
+            (None, None) if self.scheme == Scheme::Http => "anyone: the server has no HTTPS".to_owned(),
+            (None, None) if self.identity.has_failed() => "an API key that is not accepted".to_owned(),
+            (None, None) => "nothing".to_owned(),
+        }
+    }
+
+    /// Records an event of this client in the audit log.
+    ///
+    /// * `request`: method, path with query, status.
+    pub(crate) fn note(&self, audit: &AuditLog, event: AuditEvent, request: Option<(&str, &str, u16)>) {
+        let (at, client, principal) = (SystemTime::now(), self.address.to_string(), self.principal());
+        audit.note(&AuditRecord { at, event, client, principal, request });
+    }
 }
 
 /// How a listener speaks with its clients, and so how its URLs begin: the one place that says it.

@@ -22,10 +22,10 @@ use subtle::ConstantTimeEq;
 
 use crate::certificates::certificate::{Certificate, TrustedThumbprint, Validity, at};
 use crate::certificates::files::{self, CertificateError, CertificateFiles, Stamp};
-use crate::certificates::registry::Registry;
 use crate::limits::{CLIENT_CHAIN_SIZE_MAX, TLS_SESSIONS_KEPT_MAX};
 use crate::messages::date;
 use crate::routing::access::Identity;
+use crate::routing::registry::Registry;
 
 /// The certificate of the server, which may be replaced while it runs, and the certificates of clients that it knows.
 #[derive(Debug)]
@@ -137,8 +137,8 @@ impl Tls {
     pub(crate) fn identity(&self, current: &Current, certificate: Option<&Certificate>, now: SystemTime) -> Identity {
         let Some(certificate) = certificate else {
             return Identity::nobody(
-                "This server requires a client certificate, and the client sent none. Give the client a certificate that the \
-                 server trusts, or install it in the browser",
+                "This server requires a client certificate or an API key, and the client sent none. Give the client a certificate that \
+                 the server trusts, or install it in the browser",
             );
         };
         let thumbprint = certificate.thumbprint();
@@ -149,20 +149,20 @@ impl Tls {
         } else if let Some(rights) = self.registry.rights(thumbprint) {
             Identity::registered(&rights)
         } else {
-            return Identity::nobody(&format!(
+            return Identity::bad_certificate(format!(
                 "The client certificate {certificate} is not known to this server. An operator of the server registers it, or names its \
                  thumbprint in the setting Security.WellKnownCertificates.Admin"
             ));
         };
         match certificate.validity_at(now) {
             Validity::Valid => identity,
-            Validity::NotYet(begin) => Identity::nobody(&format!(
+            Validity::NotYet(begin) => Identity::bad_certificate(format!(
                 "The client certificate {certificate} is not valid before {}. The clock of the server says {}",
                 at(begin),
                 date::wire(now)
             )),
             Validity::Expired(end) => {
-                Identity::nobody(&format!("The client certificate {certificate} has expired at {}", at(end)))
+                Identity::bad_certificate(format!("The client certificate {certificate} has expired at {}", at(end)))
             }
         }
     }

@@ -7,7 +7,8 @@
 //!
 //! Without a certificate of the server, every connection has the identity [`Identity::unsecured`], which may do everything. That is why
 //! such a server listens on loopback only, unless a setting allows more ([`crate::Options::unsecured_access`]). With one, a connection is
-//! what its client's certificate says ([`crate::network::tls`]): a cluster admin, registered with some rights, or without any.
+//! what its client's certificate says ([`crate::network::tls`]): a cluster admin, registered with some rights, or without any. A request
+//! with an API key has the rights of that key in their place ([`crate::routing::keys`]).
 
 use database::{Clearance, Permission, Rights};
 
@@ -18,7 +19,7 @@ use crate::error::{Error, Result};
 pub enum Access {
     /// Anyone who reaches the port.
     Anyone,
-    /// Any registered certificate.
+    /// Any registered certificate or API key.
     ValidUser,
     /// Reading the database of the path.
     Read,
@@ -47,15 +48,24 @@ impl Access {
     }
 }
 
-/// The principal of a connection and its rights.
+/// The principal of a connection or of a request, and its rights.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Identity {
     /// For the server and all databases.
     everywhere: Access,
     /// For single databases, beyond that: by their names, in any ASCII case. Few, so that no index is needed.
     databases: Vec<(String, Access)>,
-    /// Why the client has no rights, for the refusal; `None` for clients with rights.
-    refusal: Option<String>,
+    /// Why the client has no rights; `None` for clients with rights.
+    refusal: Option<Refusal>,
+}
+
+/// What is wrong with what the client identifies itself by, as a sentence. The client reads it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Refusal {
+    /// It has sent nothing.
+    Nothing(String),
+    Certificate(String),
+    Key(String),
 }
 
 impl Identity {
@@ -87,11 +97,30 @@ impl Identity {
         Identity { everywhere, databases: rights.permissions.iter().map(of_database).collect(), refusal: None }
     }
 
-    /// A client without a certificate that the server trusts: it has what anyone has.
+    /// A client that sent neither a certificate nor a key. It has what anyone has.
     ///
-    /// * `reason`: what is wrong with its certificate, as a sentence. The client reads it.
+    /// * `reason`: what it lacks, here and below as a sentence. The client reads it.
     pub(crate) fn nobody(reason: &str) -> Identity {
-        Identity { everywhere: Access::Anyone, databases: Vec::new(), refusal: Some(reason.to_owned()) }
+        Identity::refused(Refusal::Nothing(reason.to_owned()))
+    }
+
+    /// A client with a certificate that the server does not trust. It has what anyone has.
+    pub(crate) fn bad_certificate(reason: String) -> Identity {
+        Identity::refused(Refusal::Certificate(reason))
+    }
+
+    /// A client with a key that the server does not accept. It has what anyone has.
+    pub(crate) fn bad_key(reason: String) -> Identity {
+        Identity::refused(Refusal::Key(reason))
+    }
+
+    fn refused(refusal: Refusal) -> Identity {
+        Identity { everywhere: Access::Anyone, databases: Vec::new(), refusal: Some(refusal) }
+    }
+
+    /// True if the client sent a certificate or a key that the server did not accept.
+    pub(crate) fn has_failed(&self) -> bool {
+        matches!(self.refusal, Some(Refusal::Certificate(_) | Refusal::Key(_)))
     }
 
     /// A user of some databases and of no others.
@@ -130,14 +159,16 @@ impl Identity {
 ///
 /// # Errors
 ///
-/// [`Error::Forbidden`], or [`Error::NoIdentity`] for a client without a trusted certificate
+/// [`Error::Forbidden`]; [`Error::NoIdentity`] or [`Error::BadKey`] for a client that is not known
 pub(crate) fn check(identity: &Identity, needed: Access, database: Option<&str>) -> Result<()> {
     let granted = database.map_or(identity.everywhere, |database| identity.access_to(database));
     if granted >= needed {
         return Ok(());
     }
-    if let Some(reason) = &identity.refusal {
-        return Err(Error::NoIdentity(reason.clone()));
+    match &identity.refusal {
+        Some(Refusal::Nothing(reason) | Refusal::Certificate(reason)) => return Err(Error::NoIdentity(reason.clone())),
+        Some(Refusal::Key(reason)) => return Err(Error::BadKey(reason.clone())),
+        None => {}
     }
     let (needed, granted) = (needed.name(), granted.name());
     Err(Error::Forbidden(match database {

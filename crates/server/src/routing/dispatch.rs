@@ -23,16 +23,18 @@ use super::contained::Contained;
 use super::exchange::{Exchange, Upgrade, url_of};
 use super::head_limits;
 use super::internal::Dispatch;
+use super::keys;
 use super::routes::{self, Handler, Match, Timing};
 use crate::database_opening;
 use crate::error::{Error, Result, panicked};
 use crate::handlers::{studio, topology};
-use crate::limits::{CLOSING_WHOLE_SIZE, SHORT_WORK_SIZE};
+use crate::limits::{CLOSING_WHOLE_SIZE, FAILED_ATTEMPT_DELAY, SHORT_WORK_SIZE};
 use crate::memory;
 use crate::messages::body::{IncomingBody, RequestBody, drain};
 use crate::messages::compression;
 use crate::messages::query_string::decode_segment;
 use crate::messages::reply::Reply;
+use crate::monitoring::audit::{AuditEvent, AuditLog};
 use crate::monitoring::slow::SlowRequest;
 use crate::network::connection::{Admitted, RequestStart};
 use crate::network::peer::Peer;
@@ -72,26 +74,34 @@ pub(crate) async fn serve(
     // Such a client sends its body only when it is asked to, or not at all.
     let is_body_held_back = has_body && request.headers().contains_key(EXPECT);
     let (mut head, body) = request.into_parts();
-    let mut reply = match check_head(&node, &head, is_ambiguous) {
+    let sender = check_head(&node, &head, is_ambiguous)
+        .and_then(|()| keys::sender(&node, peer.clone(), connection, &head.headers));
+    let mut reply = match sender {
         Err(error) => {
             let mut reply = error.reply(&url_of(&head.uri));
             log_failure(&head.method, &head.uri, peer.address, &error, Duration::ZERO);
             reply.headers_mut().insert(CONNECTION, CLOSE);
             reply
         }
-        Ok(()) => {
+        Ok(peer) => {
             let on_upgrade = head.extensions.remove::<hyper::upgrade::OnUpgrade>();
+            let (method, url) = (head.method.clone(), head.uri.clone());
             let exchange = Exchange {
                 upgrade: on_upgrade.map(|on_upgrade| Upgrade { on_upgrade, place: place.clone() }),
                 node: node.clone(),
-                peer,
+                peer: peer.clone(),
                 method: head.method,
                 uri: head.uri,
                 headers: head.headers,
                 body: RequestBody::Incoming(IncomingBody::new(body, connection.clone())),
                 database: None,
             };
-            respond(exchange).await
+            let reply = respond(exchange).await;
+            let reply = held_back(&node, &peer, &url, reply).await;
+            if let Some(audit) = &node.audit {
+                note_in_audit(audit, &peer, &method, &url, reply.status());
+            }
+            reply
         }
     };
     if has_body && let Some(rest) = connection.take_rest() {
@@ -130,6 +140,31 @@ pub(crate) async fn serve(
     reply.body_mut().keep_busy(busy);
     connection.answer_begins();
     Ok(reply)
+}
+
+/// Records a request that was refused, or that changes what decides over data and access. What is held back is not recorded: it would fill the
+/// disk.
+fn note_in_audit(audit: &AuditLog, peer: &Peer, method: &Method, url: &Uri, status: StatusCode) {
+    let event = match status {
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => AuditEvent::Refused,
+        _ if routes::is_audited(method.as_str(), url.path()) => AuditEvent::Changed,
+        _ => return,
+    };
+    peer.note(audit, event, Some((method.as_str(), &url_of(url), status.as_u16())));
+}
+
+/// Counts a refusal of what the client identifies itself by. One too many is answered late and says nothing more.
+async fn held_back(node: &Node, peer: &Peer, url: &Uri, reply: Reply) -> Reply {
+    let is_refusal = matches!(reply.status(), StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+    if !peer.identity.has_failed() || !is_refusal {
+        return reply;
+    }
+    node.metrics.identifications_failed.fetch_add(1, Relaxed);
+    if !node.attempts.failed(peer.address.ip(), node.limits.failed_attempt_count, Instant::now()) {
+        return reply;
+    }
+    tokio::time::sleep(FAILED_ATTEMPT_DELAY).await;
+    Error::TooManyAttempts.reply(&url_of(url))
 }
 
 /// Counts a large answer until it is sent.

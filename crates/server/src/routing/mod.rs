@@ -6,4 +6,6 @@ pub(crate) mod dispatch;
 pub(crate) mod exchange;
 pub(crate) mod head_limits;
 pub(crate) mod internal;
+pub(crate) mod keys;
+pub(crate) mod registry;
 pub(crate) mod routes;

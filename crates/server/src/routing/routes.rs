@@ -15,9 +15,9 @@ use super::access::Access;
 use super::exchange::Exchange;
 use crate::error::{Result, Write};
 use crate::handlers::{
-    bulk_docs, bulk_insert, certificates, changes, collections, configuration, databases, diagnostics, docs, due,
-    health, hilo, identities, indexes, live, mcp, members, metrics, multi_get, node_info, operations, pages, patches,
-    queries, sample_data, statistics, streams, studio, test_endpoints, topology, traffic_watch,
+    api_keys, bulk_docs, bulk_insert, certificates, changes, collections, configuration, databases, diagnostics, docs,
+    due, health, hilo, identities, indexes, live, mcp, members, metrics, multi_get, node_info, operations, pages,
+    patches, queries, sample_data, smuggler, statistics, streams, studio, test_endpoints, topology, traffic_watch,
 };
 use crate::messages::reply::Reply;
 
@@ -63,6 +63,15 @@ impl Route {
             _ => None,
         }
     }
+}
+
+/// Whether a request changes what the audit log is to have: everything but documents.
+///
+/// * `path`: not decoded.
+pub(crate) fn is_audited(method: &str, path: &str) -> bool {
+    let Some(found) = find(method, path) else { return false };
+    let is_of_indexes = found.route.path.starts_with("/databases/*/index");
+    !matches!(found.route.method, "GET" | "HEAD") && (found.route.access >= Access::Admin || is_of_indexes)
 }
 
 /// What answers.
@@ -206,6 +215,11 @@ pub static ROUTES: &[Route] = &[
     later("PUT", "/admin/certificates", Operator, pending!(certificates::put)),
     later("DELETE", "/admin/certificates", Operator, pending!(certificates::delete)),
     later("POST", "/admin/certificates/edit", Operator, pending!(certificates::edit)),
+    // API keys of clients.
+    later("GET", "/admin/api-keys", Operator, pending!(api_keys::list)),
+    later("POST", "/admin/api-keys", Operator, pending!(api_keys::create)),
+    later("DELETE", "/admin/api-keys", Operator, pending!(api_keys::delete)),
+    later("POST", "/admin/api-keys/edit", Operator, pending!(api_keys::edit)),
     // Documents.
     in_multi_get(maybe("GET", "/databases/*/docs", Read, docs::get_one, pending!(docs::get))),
     in_multi_get(later("POST", "/databases/*/docs", Read, pending!(docs::post))),
@@ -243,6 +257,8 @@ pub static ROUTES: &[Route] = &[
     now("GET", "/databases/*/healthcheck", Read, health::check),
     later("GET", "/databases/*/debug/storage/report", Admin, pending!(diagnostics::storage_report)),
     later("POST", "/databases/*/studio/sample-data", Admin, pending!(sample_data::create)),
+    of_client(later("POST", "/databases/*/smuggler/export", Read, pending!(smuggler::export))),
+    of_client(later("POST", "/databases/*/smuggler/import", ReadWrite, pending!(smuggler::import))),
     now("GET", "/databases/*/operations", Read, operations::list),
     now("GET", "/databases/*/operations/next-operation-id", Read, operations::next_id),
     now("GET", "/databases/*/operations/state", Read, operations::state),
@@ -350,8 +366,6 @@ pub static ROUTES: &[Route] = &[
     missing("POST", "/databases/*/subscriptions/drop", ReadWrite, Feature::Subscriptions),
     missing("GET", "/databases/*/subscriptions/try", Read, Feature::Subscriptions),
     missing("POST", "/databases/*/subscriptions/try", Read, Feature::Subscriptions),
-    missing("POST", "/databases/*/smuggler/export", Read, Feature::Export),
-    missing("POST", "/databases/*/smuggler/import", ReadWrite, Feature::Export),
     missing("GET", "/databases/*/schema-validation/config", Read, Feature::SchemaValidation),
     missing("POST", "/databases/*/admin/schema-validation/config", Admin, Feature::SchemaValidation),
     missing("POST", "/databases/*/schema-validation/validate", Read, Feature::SchemaValidation),

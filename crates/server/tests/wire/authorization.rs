@@ -1,4 +1,4 @@
-//! The matrix of rights: every route as every kind of client, for a database that the client was granted and for another one.
+//! The matrix of rights: every route as every kind of client, by certificate and by API key, for a database that the client was granted and for another one.
 //!
 //! The rows come from the table of routes itself, so that a route that is added is tested without a change here. What is asserted is
 //! whether a request is let in, by the level that its route requires; what it answers then is another test's.
@@ -6,6 +6,7 @@
 use std::io::{BufReader, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use data_encoding::BASE64;
 use rookery_server::{Access, ROUTES, Route};
@@ -20,6 +21,7 @@ use super::support::{Answer, read_answer};
 struct Client {
     name: &'static str,
     pair: Option<Pair>,
+    key: Option<String>,
     /// To the server, to database `a`, to database `b`.
     access: [Access; 3],
 }
@@ -31,13 +33,17 @@ const DATABASES: [&str; 2] = ["kiwi", "mango"];
 struct Caller<'a> {
     secured: &'a Secured,
     config: Arc<ClientConfig>,
+    /// A line of the head.
+    authorization: String,
     stream: Option<BufReader<StreamOwned<ClientConnection, TcpStream>>>,
 }
 
 impl Caller<'_> {
     fn call(&mut self, line: &str, body: &str) -> Answer {
         let size = body.len();
-        let request = format!("{line} HTTP/1.1\r\nHost: db.example\r\nContent-Length: {size}\r\n\r\n{body}");
+        let authorization = &self.authorization;
+        let request =
+            format!("{line} HTTP/1.1\r\nHost: db.example\r\n{authorization}Content-Length: {size}\r\n\r\n{body}");
         for _ in 0..2 {
             let stream = self.stream.get_or_insert_with(|| BufReader::new(self.secured.connect(&self.config)));
             let answer = match stream.get_mut().write_all(request.as_bytes()) {
@@ -70,9 +76,18 @@ fn clients(secured: &Secured) -> Vec<Client> {
     let registered = |name, clearance, permissions: &str, access| {
         let pair = self_signed(&params(name));
         register(&pair, clearance, permissions);
-        Client { name, pair: Some(pair), access }
+        Client { name, pair: Some(pair), key: None, access }
     };
-    let nobody = |name, pair| Client { name, pair, access: [Anyone; 3] };
+    let nobody = |name, pair| Client { name, pair, key: None, access: [Anyone; 3] };
+    let keyed = |name, clearance: &str, permissions: &str, access| {
+        let key = secured.key(name, &format!(r#""SecurityClearance":"{clearance}","Permissions":{permissions}"#));
+        Client { name, pair: None, key: Some(key), access }
+    };
+    let bad_key = |name, key: String| Client { name, pair: None, key: Some(key), access: [Anyone; 3] };
+    let deleted = secured.key("deleted key", r#""SecurityClearance":"ClusterAdmin""#);
+    assert_eq!(secured.call(Some(&secured.admin), "DELETE /admin/api-keys?name=deleted%20key", "").status, 204);
+    // Valid for a moment: the requests come after it.
+    let moment = expiring_key(secured);
     let (expired, future) = (self_signed(&period(2019, 2021)), self_signed(&period(2110, 2120)));
     register(&expired, "ClusterAdmin", "{}");
     register(&future, "ClusterAdmin", "{}");
@@ -94,7 +109,41 @@ fn clients(secured: &Secured) -> Vec<Client> {
         registered("admin of a", "ValidUser", r#"{"kiwi":"Admin"}"#, [ValidUser, Admin, ValidUser]),
         registered("operator", "Operator", r#"{"kiwi":"Read"}"#, [Operator; 3]),
         registered("cluster admin", "ClusterAdmin", "{}", [ClusterAdmin; 3]),
+        bad_key("key that nobody made", format!("rookery_{}", "A".repeat(43))),
+        bad_key("deleted key", deleted),
+        bad_key("expired key", moment),
+        keyed("key of a user of nothing", "ValidUser", "{}", [ValidUser; 3]),
+        keyed("key of a reader of a", "ValidUser", r#"{"KIWI":"Read"}"#, [ValidUser, Read, ValidUser]),
+        keyed("key of a writer of a", "ValidUser", r#"{"kiwi":"ReadWrite"}"#, [ValidUser, ReadWrite, ValidUser]),
+        keyed("key of an admin of a", "ValidUser", r#"{"kiwi":"Admin"}"#, [ValidUser, Admin, ValidUser]),
+        keyed("key of an operator", "Operator", r#"{"kiwi":"Read"}"#, [Operator; 3]),
+        keyed("key of a cluster admin", "ClusterAdmin", "{}", [ClusterAdmin; 3]),
+        // The key takes the place of the certificate, also where it has less.
+        Client {
+            pair: Some(self_signed_admin(secured)),
+            ..keyed("admin with the key of a reader", "ValidUser", r#"{"kiwi":"Read"}"#, [ValidUser, Read, ValidUser])
+        },
     ]
+}
+
+/// A certificate of a cluster admin.
+fn self_signed_admin(secured: &Secured) -> Pair {
+    let pair = self_signed(&params("second admin"));
+    let certificate = BASE64.encode(&pair.der);
+    let body = format!(r#"{{"Name":"x","Certificate":"{certificate}","SecurityClearance":"ClusterAdmin"}}"#);
+    assert_eq!(secured.call(Some(&secured.admin), "PUT /admin/certificates", &body).status, 201);
+    pair
+}
+
+/// A key of a cluster admin that has expired when this returns.
+fn expiring_key(secured: &Secured) -> String {
+    let end = SystemTime::now() + Duration::from_secs(2);
+    let rights = format!(r#""SecurityClearance":"ClusterAdmin","Expires":"{}""#, database::documents::Date::from(end));
+    let key = secured.key("expiring", &rights);
+    while secured.call_with_key(&key, "GET /databases", "").status == 200 {
+        assert!(SystemTime::now() < end + Duration::from_secs(20), "the key does not expire");
+    }
+    key
 }
 
 fn period(begin: i32, end: i32) -> rcgen::CertificateParams {
@@ -110,7 +159,8 @@ fn is_harmless(route: &Route) -> bool {
 
 #[test]
 fn every_route_lets_in_who_was_granted_its_access_and_no_one_else() {
-    let secured = Secured::start();
+    // One address sends them all.
+    let secured = Secured::start_with(|options| options.limits.failed_attempt_count = 1_000_000);
     for name in DATABASES {
         let line = format!("PUT /admin/databases?name={name}");
         assert_eq!(secured.call(Some(&secured.admin), &line, "{}").status, 201);
@@ -118,7 +168,9 @@ fn every_route_lets_in_who_was_granted_its_access_and_no_one_else() {
     let mut counts = [0, 0];
     for client in clients(&secured) {
         let config = Arc::new(secured.config(client.pair.as_ref(), &[&TLS13]));
-        let mut caller = Caller { secured: &secured, config, stream: None };
+        let authorization = client.key.as_ref().map(|key| format!("Authorization: Bearer {key}\r\n"));
+        let authorization = authorization.unwrap_or_default();
+        let mut caller = Caller { secured: &secured, config, authorization, stream: None };
         for route in ROUTES.iter().filter(|route| is_harmless(route)) {
             let databases = if route.path.starts_with("/databases/*") { 1..3 } else { 0..1 };
             for place in databases {
@@ -129,13 +181,15 @@ fn every_route_lets_in_who_was_granted_its_access_and_no_one_else() {
                 let line = format!("{} {path}", route.method);
                 let answer = caller.call(&line, "");
                 let is_let_in = client.access[place] >= route.access;
-                let what = format!("{}: {line}: {} {}", client.name, answer.status, answer.text());
-                assert_eq!(answer.status != 403, is_let_in, "{what}");
+                let what =
+                    format!("{}: {line}: {} {}", client.name, answer.status, String::from_utf8_lossy(&answer.body));
+                let refusal = if client.key.is_some() && client.access[0] == Access::Anyone { 401 } else { 403 };
+                assert_eq!(answer.status != refusal, is_let_in, "{what}");
                 counts[usize::from(is_let_in)] += 1;
                 // Neither a refusal nor what a client sees of its own names another database.
                 let other = DATABASES.iter().zip(&client.access[1..]).filter(|(_, access)| **access < Access::Read);
                 for (name, _) in other.filter(|(name, _)| !path.contains(*name)) {
-                    assert!(!answer.text().contains(name), "{what} names {name}");
+                    assert!(!String::from_utf8_lossy(&answer.body).contains(name), "{what} names {name}");
                 }
             }
         }
@@ -146,15 +200,22 @@ fn every_route_lets_in_who_was_granted_its_access_and_no_one_else() {
 
 #[test]
 fn what_leads_to_another_database_is_refused_inside_of_what_is_let_in() {
-    let secured = Secured::start();
+    let secured = Secured::start_with(|options| options.limits.failed_attempt_count = 1_000_000);
     for name in DATABASES {
         let line = format!("PUT /admin/databases?name={name}");
         assert_eq!(secured.call(Some(&secured.admin), &line, "{}").status, 201);
         let put = format!("PUT /databases/{name}/docs?id=secret");
         assert_eq!(secured.call(Some(&secured.admin), &put, &format!("{{\"Text\":\"of {name}\"}}")).status, 201);
     }
-    let client = clients(&secured).into_iter().find(|client| client.name == "admin of a").unwrap();
-    let call = |line: &str, body: &str| secured.call(client.pair.as_ref(), line, body);
+    let clients = clients(&secured);
+    let client = |name| clients.iter().find(|client| client.name == name).unwrap();
+    let (pair, key) = (client("admin of a").pair.as_ref(), client("key of an admin of a").key.as_ref().unwrap());
+    check_leads(|line, body| secured.call(pair, line, body));
+    check_leads(|line, body| secured.call_with_key(key, line, body));
+}
+
+#[track_caller]
+fn check_leads(call: impl Fn(&str, &str) -> Answer) {
     let inner = r#"{"Requests":[{"Url":"/databases/kiwi/docs","Query":"?id=secret"},{"Url":"/databases/mango/docs","Query":"?id=secret"}]}"#;
     let answer = call("POST /databases/kiwi/multi_get", inner).text();
     assert!(

@@ -54,13 +54,6 @@ impl Secured {
         secured
     }
 
-    /// A call of the admin whose certificate the settings name.
-    fn administer(&self, line: &str, body: &str, status: u16) -> Answer {
-        let answer = self.call(Some(&self.admin), line, body);
-        assert_eq!(answer.status, status, "{line}: {}", answer.text());
-        answer
-    }
-
     fn register(&self, pair: &Pair, clearance: &str, permissions: &str) {
         self.administer("PUT /admin/certificates", &definition(pair, "app", clearance, permissions), 201);
     }
@@ -322,7 +315,7 @@ fn without_https_there_are_no_certificates() {
         body,
         400,
         "System.InvalidOperationException",
-        "Certificates of clients need HTTPS",
+        "Certificates and API keys of clients need HTTPS",
     );
 }
 

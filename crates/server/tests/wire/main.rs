@@ -1,8 +1,10 @@
 //! Wire tests: a whole server in this process on a free port, requests and answers as text. One file per resource.
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails, in its helper functions too")]
 
+mod api_keys;
 mod arrays;
 mod as_the_reference;
+mod audit;
 mod authorization;
 mod bulk_docs;
 mod bulk_insert;
@@ -57,6 +59,7 @@ mod script_indexes;
 mod script_projections;
 mod script_reduces;
 mod secured;
+mod smuggler;
 mod spatial;
 mod statistics;
 mod stored_fields;

@@ -124,6 +124,30 @@ impl Secured {
         call(self.connect(&Arc::new(self.config(pair, &[&TLS13]))), line, body).unwrap()
     }
 
+    /// A call of the admin whose certificate the settings name.
+    #[track_caller]
+    pub fn administer(&self, line: &str, body: &str, status: u16) -> Answer {
+        let answer = self.call(Some(&self.admin), line, body);
+        assert_eq!(answer.status, status, "{line}: {}", answer.text());
+        answer
+    }
+
+    /// The answer to a request with an API key.
+    pub fn call_with_key(&self, key: &str, line: &str, body: &str) -> Answer {
+        let stream = self.connect(&Arc::new(self.config(None, &[&TLS13])));
+        call_with(stream, line, &format!("Authorization: Bearer {key}\r\n"), body).unwrap()
+    }
+
+    /// A new API key.
+    ///
+    /// * `rights`: `"SecurityClearance":"Operator"` and what else its definition has.
+    pub fn key(&self, name: &str, rights: &str) -> String {
+        let body = format!(r#"{{"Name":"{name}",{rights}}}"#);
+        let answer = self.call(Some(&self.admin), "POST /admin/api-keys", &body);
+        assert_eq!(answer.status, 201, "{}", answer.text());
+        answer.json().get("Key").and_then(json::Value::as_str).unwrap().to_owned()
+    }
+
     /// Waits until a client with the operator's certificate is served.
     #[track_caller]
     pub fn serves_again(&self) {
@@ -147,9 +171,15 @@ pub fn pem(pair: &Pair) -> String {
 }
 
 /// The answer to a request over a stream; `None` if there is none.
-pub fn call(mut stream: impl Read + Write, line: &str, body: &str) -> Option<Answer> {
+pub fn call(stream: impl Read + Write, line: &str, body: &str) -> Option<Answer> {
+    call_with(stream, line, "", body)
+}
+
+/// The same with more lines in the head.
+pub fn call_with(mut stream: impl Read + Write, line: &str, headers: &str, body: &str) -> Option<Answer> {
     let size = body.len();
-    let head = format!("{line} HTTP/1.1\r\nHost: db.example\r\nConnection: close\r\nContent-Length: {size}\r\n\r\n");
+    let head =
+        format!("{line} HTTP/1.1\r\nHost: db.example\r\n{headers}Connection: close\r\nContent-Length: {size}\r\n\r\n");
     stream.write_all(head.as_bytes()).ok()?;
     stream.write_all(body.as_bytes()).ok()?;
     read_answer(&mut BufReader::new(stream), false)

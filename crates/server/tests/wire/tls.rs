@@ -38,13 +38,13 @@ fn an_operator_by_certificate_does_everything() {
 
 #[test]
 fn a_client_without_a_trusted_certificate_gets_the_reason() {
-    let secured = Secured::start();
+    let secured = Secured::start_with(|options| options.limits.failed_attempt_count = 1_000);
     secured.call(Some(&secured.admin), "PUT /admin/databases?name=db", "{\"DatabaseName\":\"db\"}");
     // Name, serial number and period are those of the operator's certificate.
     let twin = self_signed(&params("admin"));
     let stranger = self_signed(&params("stranger"));
     for (pair, reason) in [
-        (None, "requires a client certificate, and the client sent none"),
+        (None, "requires a client certificate or an API key, and the client sent none"),
         (Some(&stranger), "'CN=stranger' (thumbprint "),
         (Some(&twin), ") is not known to this server"),
         (Some(&secured.authority), ") is not known to this server"),

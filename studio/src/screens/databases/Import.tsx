@@ -92,8 +92,10 @@ function start(importing: Importing, plans: ReadonlyMap<File, Plan>) {
               plans.get(file),
               ({ documents, readSize }) =>
                 tell(
-                  sizeOfAll > 0 ? (readBefore + readSize) / sizeOfAll : 0,
-                  `${file.name}: ${counted(documents, "document")}, ${size(readSize)} of ${size(file.size)}`,
+                  sizeOfAll > 0 ? (readBefore + (readSize ?? 0)) / sizeOfAll : 0,
+                  readSize === undefined
+                    ? `${file.name}: ${counted(documents, "document")}`
+                    : `${file.name}: ${counted(documents, "document")}, ${size(readSize)} of ${size(file.size)}`,
                 ),
               signal,
             );

@@ -1,8 +1,9 @@
 // Exporting a database as a file of the browser, in the background.
-import { exported } from "../../api/databases";
+import { exportDump, exported } from "../../api/databases";
 import { collections } from "../../api/documents";
 import { readFrom } from "../../api/http";
 import { count, counted, size } from "../../format/format";
+import { begun } from "../../shell/begun";
 import { download } from "../../shell/download";
 import { begin } from "../../shell/transfers";
 
@@ -10,16 +11,58 @@ import { begin } from "../../shell/transfers";
 const PART_SIZE = 8 << 20;
 const LINE_END = 10;
 
-export function exportDatabase(database: string) {
+/** A dump has indexes and identities too, and can be imported by RavenDB. */
+export type ExportFormat = "dump" | "lines";
+
+export function exportDatabase(database: string, format: ExportFormat) {
   begin(
     `Export ${database}`,
-    (tell, signal) => save(database, tell, signal),
+    (tell, signal) => (format === "dump" ? saveDump : saveLines)(database, tell, signal),
     () => "Stopped. Nothing was saved.",
   );
 }
 
+type Tell = (part: number, text: string) => void;
+
+/** Fetches a dump and has the browser save it. */
+async function saveDump(database: string, tell: Tell, signal: AbortSignal): Promise<string> {
+  const { total } = await collections(database, signal);
+  let [documents, bytes] = [0, 0];
+  const report = () =>
+    tell(Math.min(1, documents / Math.max(1, total)), `${count(documents)} of ${counted(total, "document")}, ${size(bytes)}`);
+  const take = async (dump: ReadableStream<Uint8Array<ArrayBuffer>>) => {
+    const reader = dump.getReader();
+    const parts: Blob[] = [];
+    let [held, heldSize] = [[] as Uint8Array<ArrayBuffer>[], 0];
+    for (;;) {
+      const { done, value } = await readFrom(() => reader.read());
+      if (value) {
+        held.push(value);
+        heldSize += value.length;
+        bytes += value.length;
+      }
+      if (done || heldSize >= PART_SIZE) {
+        parts.push(new Blob(held));
+        [held, heldSize] = [[], 0];
+        report();
+      }
+      if (done) return new Blob(parts, { type: "application/octet-stream" });
+    }
+  };
+  const dump = await exportDump(database, take, {
+    begun: (id) => begun(database, id, `${database}.ravendbdump`),
+    tell: (progress) => {
+      documents = progress.Documents.ReadCount;
+      report();
+    },
+    signal,
+  });
+  download(dump, `${database}.ravendbdump`);
+  return `${counted(total, "document")} exported.`;
+}
+
 /** Fetches all documents and has the browser save them. */
-async function save(database: string, tell: (part: number, text: string) => void, signal: AbortSignal): Promise<string> {
+async function saveLines(database: string, tell: Tell, signal: AbortSignal): Promise<string> {
   // Also of a database that nobody has opened yet.
   const { total } = await collections(database, signal);
   const reader = (await exported(database, signal)).getReader();

@@ -18,7 +18,7 @@ import { Empty, Failed, Loading } from "../../shell/states";
 import { failed, told } from "../../shell/toasts";
 import { Icon } from "../../theme/icons";
 import { Create } from "./Create";
-import { exportDatabase } from "./export";
+import { exportDatabase, type ExportFormat } from "./export";
 import type { Importing } from "./Import";
 import styles from "./databases.module.css";
 
@@ -105,7 +105,7 @@ export function Databases() {
               isLost={isLost}
               requestRates={rates(live?.samples ?? [], requestsOf(name))}
               ask={ask}
-              give={() => exportDatabase(name)}
+              give={(format) => exportDatabase(name, format)}
               take={(files) => setImporting({ database: name, files })}
             />
           ))}
@@ -137,7 +137,7 @@ function Card({
   isLost: boolean;
   ask: (question: Question) => void;
   /** Exports it. */
-  give: () => void;
+  give: (format: ExportFormat) => void;
   /** Files to import. */
   take: (files: readonly File[]) => void;
 }) {
@@ -236,7 +236,10 @@ function Card({
               </Menu.Item>
             ) : (
               <>
-                <Menu.Item leftSection={<Icon name="download" size={14} />} onClick={give}>
+                <Menu.Item leftSection={<Icon name="download" size={14} />} onClick={() => give("dump")}>
+                  Export
+                </Menu.Item>
+                <Menu.Item leftSection={<Icon name="download" size={14} />} onClick={() => give("lines")}>
                   Export as JSON lines
                 </Menu.Item>
                 <Menu.Item leftSection={<Icon name="upload" size={14} />} onClick={() => chooser.current?.click()}>

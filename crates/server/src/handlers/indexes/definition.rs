@@ -12,7 +12,7 @@ pub(crate) fn write(json: &mut json::Writer<'_>, database: &Database, index: &In
     let (map, settings) = (definition.as_map(), index.settings());
     json.object(|json| {
         json.name("Name").string(index.name()).name("SourceType").string("Documents");
-        json.name("Type").string(kind(index)).name("LockMode").string(settings.lock_mode.name());
+        json.name("Type").string(index.wire_type()).name("LockMode").string(settings.lock_mode.name());
         let given = |key| map.and_then(|map| map.given().get(key)).and_then(Value::as_str);
         json.name("ArchivedDataProcessingBehavior").optional_string(given("ArchivedDataProcessingBehavior"));
         json.name("Priority").string(settings.priority.name()).name("State").string(state(database, index));
@@ -153,19 +153,6 @@ fn write_field(json: &mut json::Writer<'_>, name: &str, shown: &Shown) {
         write_spatial(json, shown.spatial);
         write_vector(json, shown.vector);
     });
-}
-
-pub(super) fn kind(index: &Index) -> &'static str {
-    let definition = index.definition();
-    let is_script = definition.as_map().is_some_and(|map| map.is_script());
-    match (definition.as_map().is_some(), definition.is_grouped()) {
-        (true, false) if is_script => "JavaScriptMap",
-        (true, true) if is_script => "JavaScriptMapReduce",
-        (true, false) => "Map",
-        (true, true) => "MapReduce",
-        (false, false) => "AutoMap",
-        (false, true) => "AutoMapReduce",
-    }
 }
 
 pub(super) fn state(database: &Database, index: &Index) -> &'static str {

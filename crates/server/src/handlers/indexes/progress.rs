@@ -9,7 +9,6 @@ use query::definition::IndexSource;
 use query::index::Progress;
 
 use super::control::status_name;
-use super::definition::kind;
 use super::state::ObservedIndex;
 use crate::bridge::Pool;
 use crate::error::{Error, Result};
@@ -53,7 +52,7 @@ pub(crate) async fn progress(exchange: Exchange) -> Result<Reply> {
                                 json.name(source.name()).object(|json| write(json, progress, left));
                             }
                         });
-                        json.name("Name").string(index.name()).name("Type").string(kind(index));
+                        json.name("Name").string(index.name()).name("Type").string(index.wire_type());
                         json.name("SourceType").string("Documents");
                     });
                 }

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use database::{Database, FormerDefinition, Index};
+use database::{Database, FormerDefinition, Index, automatic_indexing, write_places, write_vectors};
 use json::{Value, Writer};
-use query::definition::{AutomaticIndex, COUNT, Field, Places, VectorField};
-use query::spatial::SpatialOptions;
+use query::definition::{AutomaticIndex, COUNT, Field};
 
 use super::definition;
 
@@ -83,7 +82,7 @@ fn write_entry(json: &mut Writer<'_>, entry: &FormerDefinition) {
 fn write_automatic(json: &mut Writer<'_>, index: &Index, definition: &AutomaticIndex) {
     let is_grouped = !definition.group_by().is_empty();
     json.object(|json| {
-        json.name("Type").string(definition::kind(index));
+        json.name("Type").string(index.wire_type());
         json.name("Collection").string(definition.collection.as_deref().unwrap_or("@all_docs"));
         json.name("MapFields").object(|json| {
             let is_key = |field: &&Field| definition.group_by().iter().any(|key| key.path == field.name.path);
@@ -112,44 +111,9 @@ fn write_automatic(json: &mut Writer<'_>, index: &Index, definition: &AutomaticI
     });
 }
 
-/// What the places of a field are made of, and how they are kept; `null` of any other field.
-fn write_places(json: &mut Writer<'_>, field: &Field) {
-    let (method, arguments) = match Places::of(field) {
-        None => {
-            json.null();
-            return;
-        }
-        Some(Places::Point(latitude, longitude)) => ("Point", vec![latitude, longitude]),
-        Some(Places::Wkt(path)) => ("Wkt", vec![path]),
-    };
-    json.object(|json| {
-        json.name("MethodType").string(method);
-        json.name("MethodArguments").array(|json| arguments.iter().for_each(|path| _ = json.string(path)));
-        SpatialOptions::default().write_members(json);
-    });
-}
-
-/// Which vectors a field keeps, and how; `null` of any other field.
-fn write_vectors(json: &mut Writer<'_>, field: &Field) {
-    match VectorField::of(field) {
-        None => _ = json.null(),
-        Some(VectorField { path, options }) => {
-            _ = json.object(|json| {
-                json.name("SourceFieldName").string(path).name("EmbeddingsGenerationTaskIdentifier").null();
-                options.write_members(json);
-            })
-        }
-    }
-}
-
 fn write_field(json: &mut Writer<'_>, field: &Field, aggregation: &str, of_arrays: &str) {
-    let needs = field.needs;
-    let kinds =
-        [(needs.is_searched, "Search, "), (needs.is_exact, "Exact, "), (needs.is_highlighted, "Highlighting, ")];
-    let kinds: String = kinds.into_iter().filter(|(is_needed, _)| *is_needed).map(|(_, kind)| kind).collect();
-    let indexing = kinds + "Default";
     json.name(&field.name.path).object(|json| {
-        json.name("Storage").string("No").name("Indexing").string(&indexing);
+        json.name("Storage").string("No").name("Indexing").string(&automatic_indexing(field));
         json.name("Aggregation").string(aggregation);
         write_places(json.name("Spatial"), field);
         write_vectors(json.name("Vector"), field);

@@ -14,7 +14,6 @@ use query::indexing::map_results;
 use query::plan::{Find, IndexChoice, IndexQuery};
 
 use super::control::write_errors;
-use super::definition::kind;
 use crate::bridge::Pool;
 use crate::error::{Error, Result};
 use crate::handlers::queries::{Request, context, write_entry};
@@ -85,7 +84,7 @@ fn sample(exchange: &Exchange, body: &Value) -> Result<Reply> {
         }
         let makes_fields = definition.maps().iter().any(|map| map.makes_fields());
         json.name("HasDynamicFields").bool(makes_fields).name("IsStale").bool(running.is_stale());
-        json.name("IndexType").string(kind(&index));
+        json.name("IndexType").string(index.wire_type());
         json.name("Errors").array(|json| write_errors(json, &errors));
     }))
 }

@@ -10,7 +10,7 @@ use query::definition::IndexSource;
 use query::index::Progress as IndexProgress;
 
 use super::control::status_name;
-use super::definition::{kind, state};
+use super::definition::state;
 use super::{by_name, named};
 use crate::error::{Error, Result};
 use crate::messages::date::NEVER;
@@ -88,7 +88,7 @@ impl ObservedIndex {
             let settings = self.index.settings();
             json.name("LockMode").string(settings.lock_mode.name());
             json.name("Priority").string(settings.priority.name());
-            json.name("Type").string(kind(&self.index)).name("SourceType").string("Documents");
+            json.name("Type").string(self.index.wire_type()).name("SourceType").string("Documents");
             json.name("ArchivedDataProcessingBehavior").null();
         });
     }
@@ -140,7 +140,7 @@ impl ObservedIndex {
             json.name("CreatedTimestamp").string(&index.created().to_string());
             json.name("LastIndexingTime").string(&date(statistics.last_indexed.or(Some(index.created()))));
             json.name("IsStale").bool(*is_stale).name("LockMode").string(settings.lock_mode.name());
-            json.name("Type").string(kind(index));
+            json.name("Type").string(index.wire_type());
             json.name("SearchEngineType").string(engine);
             let given = index.definition().as_map().and_then(|map| map.given().get("ArchivedDataProcessingBehavior"));
             json.name("ArchivedDataProcessingBehavior").optional_string(given.and_then(|given| given.as_str()));

@@ -67,6 +67,7 @@ static PAGES: &[Page] = &[
     page!("docs/design/command-line.md"),
     page!("docs/design/documentation.md"),
     page!("docs/design/due.md"),
+    page!("docs/design/dumps.md"),
     page!("docs/design/embedded.md"),
     page!("docs/design/explain.md"),
     page!("docs/design/facets.md"),

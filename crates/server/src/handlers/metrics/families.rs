@@ -41,6 +41,10 @@ pub(super) const CONNECTIONS_EXPIRED: Family =
 pub(super) const HANDSHAKES: Family = counter("rookery_tls_handshakes_total", "TLS handshakes that succeeded.");
 pub(super) const HANDSHAKES_FAILED: Family =
     counter("rookery_tls_handshakes_failed_total", "TLS handshakes that failed or took too long.");
+pub(super) const IDENTIFICATIONS_FAILED: Family = counter(
+    "rookery_identifications_failed_total",
+    "Requests refused because their certificate or API key is not accepted.",
+);
 pub(super) const CERTIFICATE_EXPIRES: Family = gauge(
     "rookery_certificate_expires_seconds",
     "When the server's certificate expires, in seconds since 1970; absent without HTTPS.",

@@ -81,6 +81,7 @@ fn write_requests(out: &mut Exposition, node: &Node) {
     out.single(families::CONNECTIONS_EXPIRED, metrics.connections_expired.load(Relaxed));
     out.single(families::HANDSHAKES, metrics.handshakes.load(Relaxed));
     out.single(families::HANDSHAKES_FAILED, metrics.handshakes_failed.load(Relaxed));
+    out.single(families::IDENTIFICATIONS_FAILED, metrics.identifications_failed.load(Relaxed));
     if let Some(tls) = &node.tls {
         out.single(families::CERTIFICATE_EXPIRES, u64::try_from(tls.expires()).unwrap_or_default());
     }

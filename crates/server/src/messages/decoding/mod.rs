@@ -137,6 +137,19 @@ impl Decoder {
     /// [`Error::Encoding`] if the encoding is unknown.
     pub(crate) fn for_headers(headers: &HeaderMap, limits: &Limits, produced_max: usize) -> Result<Option<Decoder>> {
         let Some(encoding) = headers.get(CONTENT_ENCODING) else { return Ok(None) };
+        Decoder::named(encoding.as_bytes(), limits, produced_max)
+    }
+
+    /// The decoder for content that begins with these bytes. `None`: it is not compressed.
+    pub(crate) fn for_content(start: &[u8], limits: &Limits, produced_max: usize) -> Result<Option<Decoder>> {
+        match start {
+            [0x1f, 0x8b, ..] => Decoder::named(b"gzip", limits, produced_max),
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Decoder::named(b"zstd", limits, produced_max),
+            _ => Ok(None),
+        }
+    }
+
+    fn named(encoding: &[u8], limits: &Limits, produced_max: usize) -> Result<Option<Decoder>> {
         let sink = Sink {
             out: Vec::new(),
             consumed: 0,
@@ -145,7 +158,7 @@ impl Decoder {
             ratio_max: limits.decompression_ratio,
             refused: None,
         };
-        let encoding = encoding.as_bytes().trim_ascii();
+        let encoding = encoding.trim_ascii();
         Ok(if encoding.is_empty() || encoding.eq_ignore_ascii_case(b"identity") {
             None
         } else if encoding.eq_ignore_ascii_case(b"gzip") || encoding.eq_ignore_ascii_case(b"x-gzip") {

@@ -1,0 +1,123 @@
+//! `rookery access`, and the commands with the API keys that it makes.
+
+use std::process::Command;
+
+use crate::cert::{Certificates, cert};
+use crate::support::{Program, outcome, text};
+
+/// A server with a database, and an operator's certificate.
+struct Server {
+    made: Certificates,
+    program: Program,
+}
+
+impl Server {
+    fn start() -> Server {
+        let made = Certificates::create(&[]);
+        let program = made.serve();
+        let people = made.file("people.jsonl");
+        std::fs::write(&people, "{\"Name\":\"Ada\"}\n").unwrap();
+        let server = Server { made, program };
+        server.succeeds(&["import", "-d", "People", text(&people)]);
+        server
+    }
+
+    fn operator(&self, command: &[&str]) -> Command {
+        self.made.call(&self.program, command, "admin.pem")
+    }
+
+    /// What a command of the operator prints.
+    #[track_caller]
+    fn succeeds(&self, command: &[&str]) -> String {
+        let (has_succeeded, out, err) = outcome(self.operator(command));
+        assert!(has_succeeded, "{out}{err}");
+        out
+    }
+
+    /// A command with a key.
+    fn with_key(&self, key: &str, command: &[&str]) -> (bool, String, String) {
+        let mut called = self.made.call_as_nobody(&self.program, command);
+        called.env("ROOKERY_API_KEY", key);
+        outcome(called)
+    }
+}
+
+#[track_caller]
+fn check_refused((has_succeeded, out, err): (bool, String, String), expected: &str) {
+    assert!(!has_succeeded && out.is_empty() && err.contains(expected), "{out}{err}");
+}
+
+/// The cells of a line of a table.
+fn line_of<'a>(table: &'a str, name: &str) -> Vec<&'a str> {
+    let line = table.lines().find(|line| line.split_whitespace().next() == Some(name));
+    line.unwrap_or_else(|| panic!("{name} is not in {table}")).split_whitespace().collect()
+}
+
+#[test]
+fn a_key_is_granted_listed_and_revoked() {
+    let server = Server::start();
+    let key = server.succeeds(&["access", "grant", "reader", "--on", "People=read", "--expires", "2110-12-31"]);
+    let key = key.trim_end();
+    assert!(key.starts_with("rookery_") && !key.contains(char::is_whitespace), "{key}");
+    assert_eq!(
+        line_of(&server.succeeds(&["access", "list"]), "reader"),
+        ["reader", "key", "user", "People=read", "2110-12-31", "never"]
+    );
+
+    let query = ["query", "-d", "People", "-f", "csv", "from People select Name"];
+    let (has_succeeded, out, err) = server.with_key(key, &query);
+    assert!(has_succeeded && out.contains("Ada"), "{out}{err}");
+    let people = server.made.file("people.jsonl");
+    check_refused(server.with_key(key, &["import", "-d", "People", text(&people)]), "read and write");
+    check_refused(server.with_key(key, &["access", "list"]), "'operator'");
+    let listed = server.succeeds(&["access", "list"]);
+    assert_ne!(line_of(&listed, "reader")[5], "never");
+    assert!(!listed.contains(key), "{listed}");
+
+    let said = server.succeeds(&["access", "revoke", "READER"]);
+    assert_eq!(said, "'READER' has no access any more.\n");
+    check_refused(server.with_key(key, &query), "does not know the API key");
+    check_refused(outcome(server.operator(&["access", "revoke", "reader"])), "there is neither an API key nor");
+}
+
+#[test]
+fn a_certificate_is_granted_listed_and_revoked() {
+    let server = Server::start();
+    let made = &server.made;
+    assert!(outcome(cert(&made.path, "client", &["app"])).0);
+    let app = made.file("app.pem");
+    server.succeeds(&["access", "grant", "app", "--on", "People=admin", "--on", "Log=write", "--for", text(&app)]);
+    let listed = server.succeeds(&["access", "list"]);
+    let cells = line_of(&listed, "app");
+    assert_eq!((cells[1], cells[3], cells[4], cells[5]), ("certificate", "user", "People=admin,", "Log=write"));
+    let query = ["query", "-d", "People", "from People"];
+    assert!(outcome(made.call(&server.program, &query, "app.pem")).0);
+    // A key with the same name: it is not clear which is meant.
+    let key = server.succeeds(&["access", "grant", "app", "--clearance", "operator"]);
+    check_refused(outcome(server.operator(&["access", "revoke", "app"])), "several have the name 'app'");
+    let json = server.succeeds(&["access", "list", "--json"]);
+    let thumbprint = json.split("\"Thumbprint\":\"").nth(2).unwrap().split('"').next().unwrap();
+    server.succeeds(&["access", "revoke", thumbprint]);
+    check_refused(outcome(made.call(&server.program, &query, "app.pem")), "is not known to this server");
+    assert!(server.with_key(key.trim_end(), &["status"]).0);
+    server.succeeds(&["access", "revoke", "app"]);
+}
+
+#[test]
+fn what_cannot_be_granted_says_why() {
+    let server = Server::start();
+    let refused = |arguments: &[&str], expected: &str| {
+        check_refused(outcome(server.operator(&[&["access", "grant", "x"], arguments].concat())), expected);
+    };
+    refused(&[], "no rights were given");
+    refused(&["--on", "People"], "write it as DATABASE=read");
+    refused(&["--on", "People=all"], "'all' is none of read, write and admin");
+    refused(&["--on", "a/b=read"], "'a/b' is not permitted");
+    refused(&["--on", "People=read", "--expires", "soon"], "neither a number of days");
+    refused(&["--on", "People=read", "--expires", "2001-01-01"], "must be a date in the future");
+    refused(&["--on", "People=read", "--for", text(&server.made.file("settings.json"))], "settings.json");
+    check_refused(server.with_key("a key", &["status"]), "characters that no key has");
+    let plain = Program::in_memory();
+    let list = ["access", "list", "--url", &plain.url, "--api-key", "rookery_x"];
+    check_refused(outcome(crate::support::rookery(&list)), "does not begin with https://");
+}

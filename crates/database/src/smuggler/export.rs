@@ -1,0 +1,353 @@
+//! Writes a database as a dump: all of one snapshot, whatever is written meanwhile.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use documents::{Date, Document, EMPTY_COLLECTION, ItemKind, Snapshot};
+use json::{Properties, Raw, Value, Writer};
+
+use super::pace::Pace;
+use super::transform::{Transform, Transformed};
+use super::{ItemType, SmugglerOptions, SmugglerResult, indexes, record};
+use crate::limits::{DUMP_BUILD_VERSION, SMUGGLER_PROGRESS_EVERY};
+use crate::{Database, Error, Index, Operation, OperationId, OperationResult, OperationStatus, Progress, Result};
+
+/// Where a dump is written.
+pub trait DumpSink {
+    /// Why it takes no more.
+    type Error: From<Error>;
+
+    /// What is in work.
+    fn buffer(&mut self) -> &mut Vec<u8>;
+
+    /// Hands on what is in work, if it is large enough; called after each item.
+    ///
+    /// # Errors
+    ///
+    /// The reader is gone, or the dump cannot be compressed.
+    fn part_done(&mut self) -> Result<(), Self::Error>;
+
+    /// Hands on the rest.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::part_done`].
+    fn finish(&mut self) -> Result<(), Self::Error>;
+
+    /// An error of the sink, as the state of the operation has it.
+    fn cause(error: &Self::Error) -> Error;
+}
+
+/// One export, which is an operation. Dropped without an end, the operation is cancelled.
+#[derive(Debug)]
+pub struct Export {
+    database: Arc<Database>,
+    operation: Arc<Operation>,
+    options: SmugglerOptions,
+    transform: Option<Transform>,
+    record: Value,
+    result: SmugglerResult,
+    pace: Pace,
+    now: Date,
+}
+
+impl Database {
+    /// Begins an export as operation `id`, reserved by [`Operations::next_id`](crate::Operations::next_id); None reserves one.
+    ///
+    /// * `record`: the record of the database.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OperationInUse`]; [`Error::Script`] for a transform script that is no JavaScript.
+    pub fn export(
+        self: &Arc<Self>,
+        id: Option<OperationId>,
+        options: SmugglerOptions,
+        record: Value,
+    ) -> Result<Export> {
+        let transform = Transform::of(self, &options)?;
+        let id = id.unwrap_or_else(|| self.operations().next_id());
+        let operation = self.operations().start(id, format!("Export database: {}", self.name()))?;
+        let pace = Pace::new(options.per_second);
+        let (database, result, now) = (self.clone(), SmugglerResult::default(), Date::now());
+        Ok(Export { database, operation, options, transform, record, result, pace, now })
+    }
+}
+
+impl Export {
+    /// Writes the dump, and ends the operation.
+    ///
+    /// # Errors
+    ///
+    /// The sink takes no more, a script fails, the operation is killed, or storage fails.
+    pub fn run<S: DumpSink>(mut self, snapshot: &Snapshot<'_>, sink: &mut S) -> Result<(), S::Error> {
+        let written = self.write(snapshot, sink);
+        self.result.finish();
+        let result = Arc::new(std::mem::take(&mut self.result));
+        self.operation.end(match &written {
+            Ok(()) => {
+                let (total, documents) = (result.read_count(), result.counts(ItemType::Documents).read);
+                OperationStatus::Completed(OperationResult {
+                    total,
+                    documents_processed: documents,
+                    message: format!("Exported {total} items."),
+                    details: Vec::new(),
+                    transfer: Some(result),
+                })
+            }
+            Err(error) => match S::cause(error) {
+                Error::Canceled => OperationStatus::Canceled,
+                error => OperationStatus::Faulted(Arc::new(error)),
+            },
+        });
+        written
+    }
+
+    fn write<S: DumpSink>(&mut self, snapshot: &Snapshot<'_>, sink: &mut S) -> Result<(), S::Error> {
+        let types = self.options.types;
+        sink.buffer().extend_from_slice(format!("{{\"BuildVersion\":{DUMP_BUILD_VERSION}").as_bytes());
+        if types.has(ItemType::DatabaseRecord) {
+            self.result.begin(ItemType::DatabaseRecord);
+            sink.buffer().extend_from_slice(b",\"DatabaseRecord\":");
+            record::write(&mut Writer::new(sink.buffer()), self.database.name(), &self.record, &self.options);
+            self.result.counts_mut(ItemType::DatabaseRecord).read = 1;
+            self.result.end(ItemType::DatabaseRecord);
+        }
+        if types.has(ItemType::Tombstones) {
+            self.section(sink, ItemType::Tombstones, "Tombstones", |export, sink| export.tombstones(snapshot, sink))?;
+        }
+        if types.has(ItemType::Documents) {
+            self.section(sink, ItemType::Documents, "Docs", |export, sink| export.documents(snapshot, sink))?;
+        }
+        if types.has(ItemType::Indexes) {
+            self.section(sink, ItemType::Indexes, "Indexes", Self::indexes)?;
+        }
+        if types.has(ItemType::Identities) {
+            self.section(sink, ItemType::Identities, "Identities", |export, sink| export.identities(snapshot, sink))?;
+        }
+        sink.buffer().push(b'}');
+        sink.finish()
+    }
+
+    fn section<S: DumpSink>(
+        &mut self,
+        sink: &mut S,
+        item_type: ItemType,
+        name: &str,
+        write: impl FnOnce(&mut Self, &mut S) -> Result<(), S::Error>,
+    ) -> Result<(), S::Error> {
+        self.result.begin(item_type);
+        sink.buffer().extend_from_slice(format!(",\"{name}\":[").as_bytes());
+        write(self, sink)?;
+        sink.buffer().push(b']');
+        self.result.end(item_type);
+        self.report();
+        sink.part_done()
+    }
+
+    fn report(&self) {
+        let transfer = Some(Arc::new(self.result.clone()));
+        let (processed, documents) = (self.result.read_count(), self.result.counts(ItemType::Documents).read);
+        self.operation.set_progress(Progress {
+            processed,
+            documents_processed: documents,
+            transfer,
+            ..Progress::default()
+        });
+    }
+
+    /// Looks now and then whether the operation was killed, and says how far it is.
+    fn look(&mut self, item_type: ItemType) -> Result<()> {
+        if self.result.counts(item_type).read.is_multiple_of(SMUGGLER_PROGRESS_EVERY) {
+            self.report();
+            if self.operation.is_killed() || self.database.is_closed() {
+                return Err(Error::Canceled);
+            }
+        }
+        Ok(())
+    }
+
+    fn documents<S: DumpSink>(&mut self, snapshot: &Snapshot<'_>, sink: &mut S) -> Result<(), S::Error> {
+        let collections = std::mem::take(&mut self.options.collections);
+        let mut is_first = true;
+        // Names of one collection in several cases are one collection.
+        let mut sources: Vec<Option<&str>> = Vec::new();
+        for name in &collections {
+            if !sources.iter().flatten().any(|other| other.eq_ignore_ascii_case(name)) {
+                sources.push(Some(name));
+            }
+        }
+        if sources.is_empty() {
+            sources.push(None);
+        }
+        for source in sources {
+            for item in snapshot.items(&[ItemKind::Document], source, 0).map_err(Error::from)? {
+                let item = item.map_err(Error::from)?;
+                let Some(document) = item.document() else { continue };
+                self.look(ItemType::Documents)?;
+                self.pace.step(&self.operation)?;
+                self.document(&document, &mut is_first, sink)?;
+                sink.part_done()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes one document, unless the options or the script leave it out.
+    fn document<S: DumpSink>(
+        &mut self,
+        document: &Document<'_>,
+        is_first: &mut bool,
+        sink: &mut S,
+    ) -> Result<(), S::Error> {
+        let counts = self.result.counts_mut(ItemType::Documents);
+        counts.read += 1;
+        counts.last_etag = document.etag();
+        if !self.is_meant(document) {
+            self.result.counts_mut(ItemType::Documents).left_out += 1;
+            return Ok(());
+        }
+        let out = sink.buffer();
+        let before = out.len();
+        if !*is_first {
+            out.push(b',');
+        }
+        let start = out.len();
+        document.write_to(out);
+        if let Some(transform) = &self.transform {
+            let transformed = {
+                let stored = (document.change_vector(), document.last_modified());
+                transform.run(&self.database, document.id(), &out[start..], (&stored.0, stored.1))
+            };
+            out.truncate(start);
+            match transformed {
+                Ok(Transformed::Document(changed)) => write_changed(out, document, &changed),
+                Ok(Transformed::LeftOut) => {
+                    out.truncate(before);
+                    self.result.counts_mut(ItemType::Documents).left_out += 1;
+                    return Ok(());
+                }
+                Err(error @ Error::Script { .. }) if self.options.skips_corrupted => {
+                    out.truncate(before);
+                    self.result.counts_mut(ItemType::Documents).errored += 1;
+                    self.result.error(&error.to_string());
+                    return Ok(());
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        self.result.counts_mut(ItemType::Documents).size += (out.len() - start) as u64;
+        *is_first = false;
+        Ok(())
+    }
+
+    fn is_meant(&self, document: &Document<'_>) -> bool {
+        let options = &self.options;
+        if !options.includes_artificial && document.flags().is_of_index()
+            || !options.includes_archived && document.flags().is_archived()
+        {
+            return false;
+        }
+        if options.includes_expired {
+            return true;
+        }
+        let expires = Properties::new(document.stored_metadata()).get("@expires").and_then(Raw::as_str);
+        expires.and_then(|text| Date::parse(&text)).is_none_or(|date| date > self.now)
+    }
+
+    fn tombstones<S: DumpSink>(&mut self, snapshot: &Snapshot<'_>, sink: &mut S) -> Result<(), S::Error> {
+        let mut is_first = true;
+        for item in snapshot.deletions(&[ItemKind::Document], None, 0).map_err(Error::from)? {
+            let item = item.map_err(Error::from)?;
+            let collection = snapshot.collection_of(&item).map_err(Error::from)?;
+            self.look(ItemType::Tombstones)?;
+            if !self.options.has_collection(&collection) {
+                continue;
+            }
+            let counts = self.result.counts_mut(ItemType::Tombstones);
+            counts.read += 1;
+            counts.last_etag = item.etag();
+            let out = sink.buffer();
+            if !std::mem::take(&mut is_first) {
+                out.push(b',');
+            }
+            let start = out.len();
+            Writer::new(out).object(|json| {
+                json.name("Key").string(item.id()).name("Type").string("Document");
+                json.name("Collection").string(if collection.is_empty() { EMPTY_COLLECTION } else { &collection });
+                json.name("Flags").string("None").name("ChangeVector").string(&item.change_vector());
+                // The etag that the document had is not kept.
+                json.name("DeletedEtag").unsigned(item.etag()).name("Etag").unsigned(item.etag());
+                json.name("LastModified").string(&item.last_modified().to_string());
+            });
+            self.result.counts_mut(ItemType::Tombstones).size += (out.len() - start) as u64;
+            sink.part_done()?;
+        }
+        Ok(())
+    }
+
+    fn indexes<S: DumpSink>(&mut self, sink: &mut S) -> Result<(), S::Error> {
+        let all = self.database.indexes().all();
+        // Of an index that is built to replace another of its name, the newer definition counts.
+        let mut by_name: BTreeMap<String, &Index> = BTreeMap::new();
+        for index in all.iter() {
+            let listed = by_name.entry(index.definition().name()).or_insert(index);
+            if listed.created() < index.created() {
+                *listed = index;
+            }
+        }
+        for (number, index) in by_name.values().enumerate() {
+            let out = sink.buffer();
+            if number > 0 {
+                out.push(b',');
+            }
+            let start = out.len();
+            indexes::write(&mut Writer::new(out), index, &self.options);
+            let counts = self.result.counts_mut(ItemType::Indexes);
+            counts.read += 1;
+            counts.size += (out.len() - start) as u64;
+            sink.part_done()?;
+        }
+        Ok(())
+    }
+
+    fn identities<S: DumpSink>(&mut self, snapshot: &Snapshot<'_>, sink: &mut S) -> Result<(), S::Error> {
+        for (number, (name, value)) in snapshot.identities().map_err(Error::from)?.iter().enumerate() {
+            let out = sink.buffer();
+            if number > 0 {
+                out.push(b',');
+            }
+            Writer::new(out).object(|json| _ = json.name("Key").string(name).name("Value").string(&value.to_string()));
+            self.result.counts_mut(ItemType::Identities).read += 1;
+            sink.part_done()?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Export {
+    fn drop(&mut self) {
+        self.operation.end(OperationStatus::Canceled);
+    }
+}
+
+/// Writes a document that a script has changed. What the server computes of the metadata is that of the document, whatever the script did
+/// to it.
+fn write_changed(out: &mut Vec<u8>, document: &Document<'_>, changed: &[u8]) {
+    const COMPUTED: [&str; 4] = ["@change-vector", "@flags", "@id", "@last-modified"];
+    let changed = Raw::new(changed);
+    Writer::new(out).object(|json| {
+        for (name, value) in changed.members().filter(|(name, _)| !name.is("@metadata")) {
+            json.name(&name.decode()).raw(value.bytes());
+        }
+        json.name("@metadata").object(|json| {
+            let metadata = changed.get("@metadata").into_iter().flat_map(Raw::members);
+            for (name, value) in metadata.filter(|(name, _)| !COMPUTED.iter().any(|computed| name.is(computed))) {
+                json.name(&name.decode()).raw(value.bytes());
+            }
+            let mut computed = Vec::new();
+            document.write_computed_metadata(&mut computed, None);
+            json.separate().buffer().extend_from_slice(&computed);
+        });
+    });
+}

@@ -1,0 +1,578 @@
+//! Reads a dump into a database while it arrives.
+//!
+//! Documents are written in batches of bounded size, some of which are in flight. What was stored before an error stays. Items of features
+//! that are missing here are counted and passed over. An item that cannot be read ends the import, with its place; with
+//! `SkipCorruptedData` it is counted, and the import goes on.
+
+use std::sync::Arc;
+
+use documents::{Batch, Date, EMPTY_COLLECTION, Flags, HILO_COLLECTION, Write};
+use json::{Kind, Minifier, Raw, Value};
+use storage::memory::MemoryReservation;
+
+use super::indexes::IndexRefused;
+use super::lenient::without_trailing_commas;
+use super::metadata::DumpedMetadata;
+use super::pace::Pace;
+use super::reader::{DumpError, DumpReader, Event, Part};
+use super::transform::{Transform, Transformed};
+use super::{ItemType, ItemTypes, SmugglerOptions, SmugglerResult, indexes};
+use crate::flight::Flight;
+use crate::limits::{BULK_BATCH_COUNT_MAX, BULK_BATCH_SIZE_MAX, BULK_BUFFER_SIZE_KEPT};
+use crate::{Database, Error, Operation, OperationId, OperationResult, OperationStatus, Progress, Result};
+
+/// One import, which is an operation. Its functions may wait for the disk: call them on a thread that may. Dropped without an end, the
+/// operation fails.
+#[derive(Debug)]
+pub struct Import {
+    reader: DumpReader,
+    /// The memory of the reader.
+    reservation: MemoryReservation,
+    work: ImportWork,
+}
+
+/// The half of an import that stores.
+#[derive(Debug)]
+struct ImportWork {
+    database: Arc<Database>,
+    operation: Arc<Operation>,
+    options: SmugglerOptions,
+    transform: Option<Transform>,
+    minifier: Minifier,
+    batch: Batch,
+    /// The type of the items in the array that is read.
+    section: ItemType,
+    /// The flags of the documents in the batch.
+    flags: Flags,
+    /// Documents that were stored.
+    flight: Arc<Flight<u64>>,
+    result: SmugglerResult,
+    pace: Pace,
+    now: Date,
+    record: Option<Value>,
+}
+
+/// What an import came to.
+#[derive(Debug)]
+pub struct Imported {
+    /// The counts.
+    pub result: SmugglerResult,
+    /// The record of the database in the dump, if its type is among those of the options.
+    pub record: Option<Value>,
+    /// Documents that were stored.
+    pub document_count: u64,
+}
+
+impl Database {
+    /// Begins an import as operation `id`, reserved by [`Operations::next_id`](crate::Operations::next_id); None reserves one.
+    ///
+    /// * `refused`: types that the client may not write. Their items are passed over, with a warning.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OperationInUse`]; [`Error::Script`] for a transform script that is no JavaScript.
+    pub fn import(
+        self: &Arc<Self>,
+        id: Option<OperationId>,
+        mut options: SmugglerOptions,
+        refused: &[ItemType],
+    ) -> Result<Import> {
+        let transform = Transform::of(self, &options)?;
+        let id = id.unwrap_or_else(|| self.operations().next_id());
+        let operation = self.operations().start(id, format!("Import to: {}", self.name()))?;
+        let mut result = SmugglerResult::default();
+        for item_type in refused.iter().filter(|item_type| options.types.has(**item_type)) {
+            result.warn(&format!("{} were not imported: that needs the rights of an administrator.", item_type.name()));
+        }
+        options.types = refused.iter().fold(options.types, |types, refused| types.without(*refused));
+        let pace = Pace::new(options.per_second);
+        Ok(Import {
+            reader: DumpReader::new(),
+            reservation: self.limits().bodies.reservation(),
+            work: ImportWork {
+                database: self.clone(),
+                operation,
+                options,
+                transform,
+                minifier: Minifier::new(),
+                batch: Batch::new(),
+                section: ItemType::Unknown,
+                flags: Flags::NONE,
+                flight: Flight::new(),
+                result,
+                pace,
+                now: Date::now(),
+                record: None,
+            },
+        })
+    }
+}
+
+impl Import {
+    /// The operation that it runs as.
+    pub fn operation(&self) -> &Arc<Operation> {
+        &self.work.operation
+    }
+
+    /// Takes the next bytes of the dump. True: it is closed, and [`finish`](Self::finish) comes next, whatever the stream still has.
+    ///
+    /// # Errors
+    ///
+    /// The bytes are no dump, an item is not acceptable, or the operation was killed. Then [`fail`](Self::fail) comes next.
+    pub fn feed(&mut self, bytes: &[u8]) -> Result<bool> {
+        if self.work.operation.is_killed() {
+            return Err(Error::Canceled);
+        }
+        let capacity = self.reader.capacity_with(bytes.len());
+        self.reservation.grow(capacity)?;
+        self.reader.push(bytes);
+        loop {
+            match self.reader.next().map_err(bad_dump)? {
+                Event::More => break,
+                Event::Closed => return Ok(true),
+                Event::Begin => self.work.begin_section(self.reader.section()),
+                Event::End => self.work.end_section(),
+                Event::Value(value) => self.work.value(value)?,
+                Event::Element(element) => {
+                    let skipped = self.work.element(element)?;
+                    if skipped > 0 {
+                        self.reader.skip(skipped);
+                    }
+                }
+            }
+        }
+        if self.reader.held_size() > BULK_BUFFER_SIZE_KEPT {
+            self.reader.shrink(BULK_BUFFER_SIZE_KEPT);
+            self.reservation.clear();
+            self.reservation.grow(self.reader.held_size())?;
+        }
+        Ok(false)
+    }
+
+    /// Bytes of the dump that it holds in memory, about: what is not cut up yet, and the batch.
+    pub fn held_size(&self) -> usize {
+        self.reader.held_size() + self.work.batch.size()
+    }
+
+    /// Why a stream that ends here is not a whole dump.
+    pub fn cut_off(&self) -> Error {
+        bad_dump(self.reader.cut_off())
+    }
+
+    /// Whether documents wait for their batch to be full.
+    pub fn has_open_batch(&self) -> bool {
+        !self.work.batch.is_empty()
+    }
+
+    /// Stores the documents of the batch that is not full.
+    ///
+    /// # Errors
+    ///
+    /// As [`feed`](Self::feed).
+    pub fn flush(&mut self) -> Result<()> {
+        self.work.send()
+    }
+
+    /// Writes what is left and waits until all of it is durable. The operation goes on until [`Self::end`].
+    ///
+    /// # Errors
+    ///
+    /// A batch was refused. Then [`fail`](Self::fail) comes next.
+    pub fn finish(&mut self) -> Result<Imported> {
+        self.work.send()?;
+        let document_count = self.work.flight.wait()?;
+        self.work.result.finish();
+        let result = self.work.result.clone();
+        Ok(Imported { result, record: self.work.record.take(), document_count })
+    }
+
+    /// Ends the operation with its result.
+    pub fn end(self, result: SmugglerResult) {
+        let (total, documents) = (result.read_count(), result.counts(ItemType::Documents).read);
+        self.work.operation.end(OperationStatus::Completed(OperationResult {
+            total,
+            documents_processed: documents,
+            message: format!("Imported {total} items."),
+            details: Vec::new(),
+            transfer: Some(Arc::new(result)),
+        }));
+    }
+
+    /// Ends the operation because of an error, after what is on its way has landed. Gives how many documents are stored.
+    pub fn fail(mut self, error: Error) -> u64 {
+        if !matches!(error, Error::Canceled) {
+            // What stands before the mistake is stored, unless it is refused as well; the first error counts.
+            let _ = self.work.send();
+        }
+        let _ = self.work.flight.wait();
+        self.work.report();
+        self.work.operation.end(match error {
+            Error::Canceled => OperationStatus::Canceled,
+            error => OperationStatus::Faulted(Arc::new(error)),
+        });
+        self.work.flight.tally()
+    }
+}
+
+impl Drop for ImportWork {
+    fn drop(&mut self) {
+        let rule = "the stream of the dump was given up".to_owned();
+        self.operation.end(OperationStatus::Faulted(Arc::new(Error::BadStream { rule })));
+    }
+}
+
+/// Checked JSON that is an object, or why it is none.
+fn object(checked: Result<Raw<'_>, json::Error>) -> Result<Raw<'_>, String> {
+    match checked {
+        Ok(object) if object.kind() == Kind::Object => Ok(object),
+        Ok(_) => Err("it is no JSON object".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn bad_dump(error: DumpError) -> Error {
+    Error::BadDump { place: Box::new(error.place), rule: error.rule }
+}
+
+/// Whether another document may fare better. What is wrong with the database ends the import.
+fn is_about_a_document(error: &Error) -> bool {
+    use documents::Error as E;
+    matches!(error, Error::Documents(error) if !matches!(error, E::Storage(_) | E::Corrupt { .. } | E::Bug { .. }))
+}
+
+impl ImportWork {
+    fn types(&self) -> ItemTypes {
+        self.options.types
+    }
+
+    /// Whether items of a type are stored.
+    fn is_stored(&self, item_type: ItemType) -> bool {
+        item_type.is_supported() && self.types().has(item_type)
+    }
+
+    fn begin_section(&mut self, section: &str) {
+        self.section = ItemType::of_section(section);
+        if self.is_stored(self.section) {
+            self.result.begin(self.section);
+        } else {
+            self.result.counts_mut(self.section).is_skipped = true;
+        }
+        self.report();
+    }
+
+    fn end_section(&mut self) {
+        if self.is_stored(self.section) {
+            self.result.end(self.section);
+        } else {
+            self.end_of_skipped(self.section);
+        }
+        self.report();
+    }
+
+    fn end_of_skipped(&mut self, item_type: ItemType) {
+        let read = self.result.counts(item_type).read;
+        self.result.counts_mut(item_type).left_out = read;
+        if read > 0 && item_type == ItemType::Unknown {
+            self.result.warn(&format!("{read} items of a section that is not known were skipped."));
+        } else if read > 0 && !item_type.is_supported() && self.types().has(item_type) {
+            let name = item_type.name();
+            self.result.warn(&format!("{read} items of the type '{name}' were skipped: they are not supported yet."));
+        } else if read > 0 {
+            self.result.info(&format!("Skipped '{}' processing. Skipped {read} items.", item_type.name()));
+        }
+    }
+
+    fn report(&self) {
+        let transfer = Some(Arc::new(self.result.clone()));
+        let (processed, documents) = (self.result.read_count(), self.result.counts(ItemType::Documents).read);
+        self.operation.set_progress(Progress {
+            processed,
+            documents_processed: documents,
+            transfer,
+            ..Progress::default()
+        });
+    }
+
+    /// Checks JSON, and goes on with it.
+    fn checked<T>(
+        &mut self,
+        text: &[u8],
+        next: impl FnOnce(&mut ImportWork, Result<Raw<'_>, json::Error>) -> Result<T>,
+    ) -> Result<T> {
+        let mut minifier = std::mem::take(&mut self.minifier);
+        let done = next(self, minifier.minify(text));
+        self.minifier = minifier;
+        done
+    }
+
+    /// A property whose value is no array.
+    fn value(&mut self, part: Part<'_>) -> Result<()> {
+        let item_type = ItemType::of_section(part.section);
+        if item_type == ItemType::Unknown {
+            return self.checked(part.bytes, |work, value| match value {
+                Ok(_) => Ok(()),
+                Err(error) => work.refuse(item_type, part, error.to_string()),
+            });
+        }
+        if item_type != ItemType::DatabaseRecord {
+            return self.refuse(item_type, part, format!("the value of '{}' is no array", part.section));
+        }
+        self.result.counts_mut(item_type).read += 1;
+        if !self.is_stored(item_type) {
+            self.result.counts_mut(item_type).is_skipped = true;
+            return Ok(());
+        }
+        self.result.begin(item_type);
+        match Value::parse(&without_trailing_commas(part.bytes)) {
+            Ok(record @ Value::Object(_)) => self.record = Some(record),
+            Ok(_) => self.refuse(item_type, part, "the record of a database is no object".to_owned())?,
+            Err(error) => self.refuse(item_type, part, error.to_string())?,
+        }
+        self.result.end(item_type);
+        Ok(())
+    }
+
+    /// An element of an array. Gives how many raw bytes follow it.
+    fn element(&mut self, part: Part<'_>) -> Result<u64> {
+        if self.operation.is_killed() {
+            return Err(Error::Canceled);
+        }
+        let item_type = self.section;
+        match item_type {
+            ItemType::Documents | ItemType::RevisionDocuments => {
+                return self.checked(part.bytes, |work, document| work.document(part, document));
+            }
+            ItemType::TimeSeries | ItemType::Attachments => {
+                return self.checked(part.bytes, |work, element| work.with_blob(part, element));
+            }
+            ItemType::Tombstones | ItemType::Identities | ItemType::Indexes if self.is_stored(item_type) => {}
+            _ => {
+                self.result.counts_mut(item_type).read += 1;
+                return Ok(0);
+            }
+        }
+        let counts = self.result.counts_mut(item_type);
+        counts.read += 1;
+        counts.size += part.bytes.len() as u64;
+        let text = without_trailing_commas(part.bytes);
+        self.checked(&text, |work, element| {
+            match object(element) {
+                Err(rule) => work.refuse(item_type, part, rule),
+                Ok(element) => match item_type {
+                    ItemType::Tombstones => work.tombstone(part, element),
+                    ItemType::Identities => work.identity(part, element),
+                    _ => work.index(part, element),
+                },
+            }
+            .map(|()| 0)
+        })
+    }
+
+    /// Counts an item that cannot be read or stored, where that is allowed.
+    fn refuse(&mut self, item_type: ItemType, part: Part<'_>, rule: String) -> Result<()> {
+        let place = part.place();
+        if !self.options.skips_corrupted {
+            return Err(Error::BadDump { place: Box::new(place), rule });
+        }
+        self.result.counts_mut(item_type).errored += 1;
+        self.result.error(&format!("What stands at {place} was skipped: {rule}"));
+        Ok(())
+    }
+
+    /// An element that raw bytes follow, of a feature that is missing.
+    fn with_blob(&mut self, part: Part<'_>, element: Result<Raw<'_>, json::Error>) -> Result<u64> {
+        self.result.counts_mut(self.section).read += 1;
+        match object(element) {
+            Ok(element) => {
+                let size = element.get("@raven-blob-size").or_else(|| element.get("Size"));
+                Ok(size.and_then(Raw::as_u64).unwrap_or(0))
+            }
+            Err(rule) => self.refuse(self.section, part, rule).map(|()| 0),
+        }
+    }
+
+    fn document(&mut self, part: Part<'_>, document: Result<Raw<'_>, json::Error>) -> Result<u64> {
+        let item_type = self.section;
+        let document = match object(document) {
+            Ok(document) => document,
+            Err(rule) => {
+                self.result.counts_mut(item_type).read += 1;
+                return self.refuse(item_type, part, rule).map(|()| 0);
+            }
+        };
+        let metadata = DumpedMetadata::of(document);
+        if metadata.export_type.as_deref() == Some("Attachment") {
+            let blob_size = document.get("Size").and_then(Raw::as_u64).unwrap_or(0);
+            let counts = self.result.counts_mut(ItemType::Attachments);
+            counts.read += 1;
+            counts.is_skipped = true;
+            counts.size = counts.size.saturating_add(blob_size);
+            return Ok(blob_size);
+        }
+        let is_stored = self.is_stored(item_type);
+        let counts = self.result.counts_mut(item_type);
+        counts.read += 1;
+        counts.size += part.bytes.len() as u64;
+        if is_stored {
+            self.pace.step(&self.operation)?;
+            self.store_document(part, document, &metadata)?;
+        }
+        Ok(0)
+    }
+
+    fn store_document(&mut self, part: Part<'_>, document: Raw<'_>, metadata: &DumpedMetadata<'_>) -> Result<()> {
+        let Some(id) = metadata.id.as_deref().filter(|id| !id.is_empty()) else {
+            let rule = "the document has no '@id' in its '@metadata'".to_owned();
+            return self.refuse(ItemType::Documents, part, rule);
+        };
+        if !self.is_meant(id, document, metadata)? {
+            self.result.counts_mut(ItemType::Documents).left_out += 1;
+            return Ok(());
+        }
+        let transformed = self.transform.as_ref().map(|script| {
+            let change_vector = metadata.change_vector.as_deref().unwrap_or_default();
+            let stored = (change_vector, metadata.last_modified.unwrap_or(self.now));
+            script.run(&self.database, id, document.bytes(), stored)
+        });
+        let transformed = match transformed {
+            None => None,
+            Some(Ok(Transformed::Document(changed))) => Some(changed),
+            Some(Ok(Transformed::LeftOut)) => {
+                self.result.counts_mut(ItemType::Documents).left_out += 1;
+                return Ok(());
+            }
+            Some(Err(error @ Error::Script { .. })) if self.options.skips_corrupted => {
+                return self.refuse(ItemType::Documents, part, error.to_string());
+            }
+            Some(Err(error)) => return Err(error),
+        };
+        let flags = metadata.flags();
+        if flags != self.flags {
+            self.send()?;
+            self.flags = flags;
+            self.batch = Batch::new().with_flags(flags);
+        }
+        let document = transformed.as_deref().map_or(document, Raw::new);
+        match self.batch.push_imported(id, document, metadata.last_modified).map_err(Error::from) {
+            Ok(()) => self.send_if_full(),
+            Err(error) if is_about_a_document(&error) => self.refuse(ItemType::Documents, part, error.to_string()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether the options mean a document.
+    fn is_meant(&self, id: &str, document: Raw<'_>, metadata: &DumpedMetadata<'_>) -> Result<bool> {
+        let options = &self.options;
+        let collection = metadata.collection.as_deref().unwrap_or(EMPTY_COLLECTION);
+        let is_left_out = !options.has_collection(collection)
+            || !options.includes_artificial && metadata.is_artificial
+            || !options.includes_archived && metadata.is_archived
+            || !options.includes_expired && metadata.expires.is_some_and(|date| date <= self.now);
+        if is_left_out || collection != HILO_COLLECTION {
+            return Ok(!is_left_out);
+        }
+        // Numbers that were given out here must not be given out again.
+        let snapshot = self.database.read();
+        let max = |document: Raw<'_>| document.get("Max").and_then(Raw::as_i64);
+        let stored = snapshot.get(id).map_err(Error::from)?.and_then(|document| max(document.body()));
+        Ok(stored.is_none_or(|stored| max(document).is_some_and(|given| given > stored)))
+    }
+
+    fn tombstone(&mut self, part: Part<'_>, element: Raw<'_>) -> Result<()> {
+        let is_of_document = element.get("Type").and_then(Raw::as_str).is_none_or(|kind| kind == "Document");
+        let collection = element.get("Collection").and_then(Raw::as_str).unwrap_or_default();
+        if !is_of_document || !self.options.has_collection(&collection) {
+            self.result.counts_mut(ItemType::Tombstones).left_out += 1;
+            return Ok(());
+        }
+        let Some(id) = element.get("Key").and_then(Raw::as_str).filter(|id| !id.is_empty()) else {
+            return self.refuse(ItemType::Tombstones, part, "the tombstone has no 'Key'".to_owned());
+        };
+        match self.batch.delete(&id, documents::Expected::Any).map_err(Error::from) {
+            Ok(()) => self.send_if_full(),
+            Err(error) => self.refuse(ItemType::Tombstones, part, error.to_string()),
+        }
+    }
+
+    fn identity(&mut self, part: Part<'_>, element: Raw<'_>) -> Result<()> {
+        let name = element.get("Key").and_then(Raw::as_str);
+        let value = element.get("Value");
+        let value = value.and_then(|value| value.as_i64().or_else(|| value.as_str()?.parse().ok()));
+        let (Some(name), Some(value)) = (name, value) else {
+            let rule = "an identity has a 'Key' that is text and a 'Value' that is a whole number";
+            return self.refuse(ItemType::Identities, part, rule.to_owned());
+        };
+        if let Err(error) = documents::id::check(&name) {
+            return self.refuse(ItemType::Identities, part, error.to_string());
+        }
+        self.flight.begin()?;
+        let (flight, name) = (self.flight.clone(), name.into_owned());
+        let write = Write::SeedIdentity { name, value, is_forced: false };
+        self.database.propose_blocking(write, move |answer| flight.land(answer, |_, _| ()));
+        Ok(())
+    }
+
+    /// An index that cannot be taken over is reported, and ends nothing: the documents count more.
+    fn index(&mut self, part: Part<'_>, element: Raw<'_>) -> Result<()> {
+        match indexes::put(&self.database, element, &self.options) {
+            (_, Ok(())) => Ok(()),
+            (_, Err(IndexRefused::Failed(error))) => Err(error),
+            (name, Err(IndexRefused::Definition(rule))) => {
+                self.result.counts_mut(ItemType::Indexes).errored += 1;
+                let place = part.place();
+                self.result.error(&format!("The index '{name}' ({place}) was not imported: {rule}"));
+                Ok(())
+            }
+        }
+    }
+
+    fn send_if_full(&mut self) -> Result<()> {
+        let is_full = self.batch.len() >= BULK_BATCH_COUNT_MAX || self.batch.size() >= BULK_BATCH_SIZE_MAX;
+        if is_full { self.send() } else { Ok(()) }
+    }
+
+    /// Sends the batch on its way, when there is room.
+    fn send(&mut self) -> Result<()> {
+        if self.batch.is_empty() {
+            return Ok(());
+        }
+        let batch = std::mem::replace(&mut self.batch, Batch::new().with_flags(self.flags));
+        self.report();
+        self.flight.begin()?;
+        if self.options.skips_corrupted {
+            let stored = self.store_what_can_be(batch);
+            let failed = stored.as_ref().err().cloned();
+            self.flight.land(stored, |count, stored| *count += stored);
+            return failed.map_or(Ok(()), Err);
+        }
+        let flight = self.flight.clone();
+        self.database.submit_blocking(batch, move |outcome| {
+            flight.land(outcome, |count, outcome| *count += outcome.stored_count);
+        });
+        Ok(())
+    }
+
+    /// Stores a batch; if it is refused, command by command, so that only those are lost that are refused.
+    fn store_what_can_be(&mut self, batch: Batch) -> Result<u64> {
+        let write = Write::silent_batch(batch);
+        match self.database.write_blocking(&write) {
+            Ok(answer) => return Ok(answer.outcome()?.stored_count),
+            Err(error) if is_about_a_document(&error) => {}
+            Err(error) => return Err(error),
+        }
+        let Write::Batch { batch, .. } = write else { return Ok(0) };
+        let mut stored = 0;
+        for single in batch.singles() {
+            let id = single.first_id().to_owned();
+            match self.database.write_blocking(&Write::silent_batch(single)) {
+                Ok(answer) => stored += answer.outcome()?.stored_count,
+                Err(error) if is_about_a_document(&error) => {
+                    self.result.counts_mut(ItemType::Documents).errored += 1;
+                    self.result.error(&format!("The document '{id}' was skipped: {error}"));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(stored)
+    }
+}

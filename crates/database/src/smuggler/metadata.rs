@@ -1,0 +1,53 @@
+//! What the metadata of a document in a dump say, found in one pass.
+
+use std::borrow::Cow;
+
+use documents::{Date, Flags};
+use json::{Kind, Raw};
+
+/// See the module's comment.
+#[derive(Debug, Default)]
+pub(crate) struct DumpedMetadata<'d> {
+    pub id: Option<Cow<'d, str>>,
+    pub change_vector: Option<Cow<'d, str>>,
+    pub collection: Option<Cow<'d, str>>,
+    pub last_modified: Option<Date>,
+    pub expires: Option<Date>,
+    /// It was written by an index.
+    pub is_artificial: bool,
+    pub is_archived: bool,
+    /// The element is no document, but this.
+    pub export_type: Option<Cow<'d, str>>,
+}
+
+impl<'d> DumpedMetadata<'d> {
+    pub fn of(document: Raw<'d>) -> DumpedMetadata<'d> {
+        let mut found = DumpedMetadata::default();
+        let metadata = document.get("@metadata").filter(|metadata| metadata.kind() == Kind::Object);
+        let date = |value: Raw<'d>| value.as_str().and_then(|text| Date::parse(&text));
+        for (name, value) in metadata.into_iter().flat_map(Raw::members) {
+            match name.escaped() {
+                b"@id" => found.id = value.as_str(),
+                b"@change-vector" => found.change_vector = value.as_str(),
+                b"@collection" => found.collection = value.as_str().filter(|name| !name.is_empty()),
+                b"@last-modified" => found.last_modified = date(value),
+                b"@expires" => found.expires = date(value),
+                b"@archived" => found.is_archived |= value.as_bool() == Some(true),
+                b"@export-type" => found.export_type = value.as_str(),
+                b"@flags" => {
+                    let flags = value.as_str().unwrap_or_default();
+                    let has = |name| flags.split(',').any(|flag| flag.trim() == name);
+                    found.is_artificial = has("Artificial");
+                    found.is_archived |= has("Archived");
+                }
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// The flags with which it is stored.
+    pub fn flags(&self) -> Flags {
+        if self.is_artificial { Flags::OF_INDEX } else { Flags::NONE }
+    }
+}

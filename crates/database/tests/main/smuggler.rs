@@ -1,0 +1,263 @@
+//! Dumps: what is written is read as what it was, and what cannot be read is named.
+
+use std::sync::Arc;
+
+use rookery_database::documents::{Batch, Expected, Write};
+use rookery_database::smuggler::{DumpSink, Imported, ItemType, SmugglerOptions};
+use rookery_database::{Database, Databases, DatabasesOptions, Error, OperationStatus, Result};
+
+/// A dump in memory.
+#[derive(Default)]
+struct Memory(Vec<u8>);
+
+impl DumpSink for Memory {
+    type Error = Error;
+
+    fn buffer(&mut self) -> &mut Vec<u8> {
+        &mut self.0
+    }
+
+    fn part_done(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn cause(error: &Error) -> Error {
+        error.clone()
+    }
+}
+
+fn database() -> Arc<Database> {
+    Databases::open(DatabasesOptions::in_memory()).unwrap().find_or_create("x").unwrap()
+}
+
+fn options(text: &str) -> SmugglerOptions {
+    SmugglerOptions::from_json(&json::Value::parse(text.as_bytes()).unwrap()).unwrap()
+}
+
+fn export(database: &Arc<Database>, given: &str) -> String {
+    let mut dump = Memory::default();
+    let export = database.export(None, options(given), json::Value::object()).unwrap();
+    export.run(&database.read(), &mut dump).unwrap();
+    String::from_utf8(dump.0).unwrap()
+}
+
+fn try_import(database: &Arc<Database>, dump: &[u8], given: &str, size: usize) -> Result<Imported> {
+    let mut import = database.import(None, options(given), &[]).unwrap();
+    let mut feed = || {
+        for piece in dump.chunks(size) {
+            if import.feed(piece)? {
+                return import.finish();
+            }
+        }
+        Err(import.cut_off())
+    };
+    match feed() {
+        Ok(imported) => {
+            import.end(imported.result.clone());
+            Ok(imported)
+        }
+        Err(error) => {
+            import.fail(error.clone());
+            Err(error)
+        }
+    }
+}
+
+fn import(database: &Arc<Database>, dump: &str, given: &str) -> Imported {
+    try_import(database, dump.as_bytes(), given, 7).unwrap()
+}
+
+fn put(database: &Arc<Database>, id: &str, document: &str) {
+    let mut batch = Batch::new();
+    batch.put(id, document.as_bytes(), Expected::Any).unwrap();
+    database.execute(batch).unwrap();
+}
+
+/// All documents with their dates, and the identities.
+fn contents(database: &Database) -> Vec<String> {
+    let snapshot = database.read();
+    let mut all: Vec<String> = snapshot
+        .after(0)
+        .map(|document| {
+            let document = document.unwrap();
+            let json = String::from_utf8(document.stored_json()).unwrap();
+            format!("{} {} {:?} {json}", document.id(), document.last_modified(), document.flags())
+        })
+        .collect();
+    all.sort();
+    all.extend(snapshot.identities().unwrap().iter().map(|(name, value)| format!("{name} {value}")));
+    all
+}
+
+#[test]
+fn a_dump_is_read_as_what_it_was_written_from() {
+    let from = database();
+    put(&from, "users/1", r#"{"Name":"Zoë \" ]}","@metadata":{"@collection":"Users","x":[1]}}"#);
+    put(&from, "plain", "{}");
+    put(&from, "users/gone", r#"{"@metadata":{"@collection":"Users"}}"#);
+    let mut batch = Batch::new();
+    batch.delete("users/gone", Expected::Any).unwrap();
+    from.execute(batch).unwrap();
+    from.write(&Write::SeedIdentity { name: "users|".to_owned(), value: 17, is_forced: false }).unwrap();
+    let dump = export(&from, r#"{"OperateOnTypes":"DatabaseRecord,Documents,Tombstones,Identities,Indexes"}"#);
+    assert!(dump.starts_with(r#"{"BuildVersion":71028,"DatabaseRecord":{"DatabaseName":"x""#), "{dump}");
+    for size in [1, 5, dump.len()] {
+        let to = database();
+        put(&to, "users/gone", r#"{"@metadata":{"@collection":"Users"}}"#);
+        let imported =
+            try_import(&to, dump.as_bytes(), r#"{"OperateOnTypes":"Documents,Tombstones,Identities"}"#, size).unwrap();
+        assert_eq!(contents(&to), contents(&from), "{size}: {:?}", imported.result);
+        let read = |item_type| imported.result.counts(item_type).read;
+        assert_eq!((read(ItemType::Documents), read(ItemType::Tombstones), read(ItemType::Identities)), (2, 1, 1));
+        assert!(imported.record.is_none() && imported.document_count == 2);
+    }
+}
+
+#[test]
+fn options_leave_documents_out() {
+    let from = database();
+    put(&from, "a/1", r#"{"n":1,"@metadata":{"@collection":"As"}}"#);
+    put(&from, "a/2", r#"{"n":2,"@metadata":{"@collection":"As","@expires":"2020-01-01T00:00:00.0000000Z"}}"#);
+    put(&from, "b/1", r#"{"n":3,"@metadata":{"@collection":"Bs"}}"#);
+    let ids = |given: &str| {
+        let dump = export(&from, given);
+        let to = database();
+        import(&to, &dump, "{}");
+        let exported: Vec<String> = to.read().after(0).map(|document| document.unwrap().id().to_owned()).collect();
+        // The same options leave the same out of an import of all.
+        let to = database();
+        import(&to, &export(&from, "{}"), given);
+        let imported: Vec<String> = to.read().after(0).map(|document| document.unwrap().id().to_owned()).collect();
+        assert_eq!(exported, imported, "{given}");
+        exported.join(" ")
+    };
+    assert_eq!(ids("{}"), "a/1 a/2 b/1");
+    assert_eq!(ids(r#"{"IncludeExpired":false}"#), "a/1 b/1");
+    assert_eq!(ids(r#"{"Collections":["aS"]}"#), "a/1 a/2");
+    assert_eq!(ids(r#"{"Collections":["Bs","bs"]}"#), "b/1");
+    assert_eq!(ids(r#"{"TransformScript":"if (this.n == 2) throw 'skip';"}"#), "a/1 b/1");
+    assert_eq!(ids(r#"{"OperateOnTypes":"Indexes"}"#), "");
+}
+
+#[test]
+fn a_script_changes_documents_on_their_way_out_and_in() {
+    let from = database();
+    put(&from, "a/1", r#"{"n":1.50,"@metadata":{"@collection":"As"}}"#);
+    let script = r#"{"TransformScript":"this.id = id(this); this.twice = this.n * 2; this['@metadata'].seen = true;"}"#;
+    let expected = r#"{"n":1.50,"id":"a/1","twice":3,"@metadata":{"@collection":"As","seen":true}}"#;
+    let (out, on_import) = (database(), database());
+    import(&out, &export(&from, script), "{}");
+    import(&on_import, &export(&from, "{}"), script);
+    for database in [out, on_import] {
+        let json = database.read().get("a/1").unwrap().unwrap().stored_json();
+        assert_eq!(String::from_utf8(json).unwrap(), expected);
+    }
+    let refused = from.export(None, options(r#"{"TransformScript":"this. = "}"#), json::Value::object());
+    assert!(matches!(refused, Err(Error::Script { .. })));
+    let thrown = try_import(&database(), export(&from, "{}").as_bytes(), r#"{"TransformScript":"throw 'x'"}"#, 9);
+    assert!(thrown.unwrap_err().to_string().contains("a/1"));
+    let skipped =
+        import(&database(), &export(&from, "{}"), r#"{"TransformScript":"throw 'x'","SkipCorruptedData":true}"#);
+    assert_eq!(skipped.result.counts(ItemType::Documents).errored, 1);
+}
+
+const BAD: &str = r#"{"Docs":[{"@metadata":{"@id":"a/1"}},{"@metadata":{"@id":"a/2"},"b":tru},{"@metadata":{}},17,
+    {"@metadata":{"@id":"old","@collection":"News"}},{"@metadata":{"@id":"a/3"}}],
+    "Identities":[{"Key":7},{"Key":"a|","Value":"5"}],"Indexes":[{"Type":"Map","IndexDefinition":{"Name":"I","Maps":["from"]}}]}"#;
+
+#[test]
+fn a_bad_item_is_named_with_its_place_and_may_be_skipped() {
+    let target = database();
+    put(&target, "old", r#"{"@metadata":{"@collection":"Olds"}}"#);
+    let error = try_import(&target, BAD.as_bytes(), "{}", 11).unwrap_err().to_string();
+    assert!(error.contains("byte 37, element 2 of 'Docs'"), "{error}");
+    // What stands before it is stored.
+    assert!(target.read().get("a/1").unwrap().is_some() && target.read().get("a/3").unwrap().is_none());
+    let operation = target.operations().all().pop().unwrap();
+    assert!(matches!(operation.status(), OperationStatus::Faulted(error) if error.to_string().contains("element 2")));
+    let imported = import(&target, BAD, r#"{"SkipCorruptedData":true}"#);
+    let counts = |item_type| (imported.result.counts(item_type).read, imported.result.counts(item_type).errored);
+    assert_eq!(counts(ItemType::Documents), (6, 4), "{:?}", imported.result.messages());
+    assert_eq!((counts(ItemType::Identities), counts(ItemType::Indexes)), ((2, 1), (1, 1)));
+    assert!(target.read().get("a/3").unwrap().is_some());
+    assert_eq!(target.read().get("old").unwrap().unwrap().collection().as_deref(), Some("Olds"));
+    let messages = imported.result.messages().join("\n");
+    for text in ["element 2 of 'Docs'", "no '@id'", "element 4 of 'Docs'", "'old'", "element 1 of 'Identities'", "'I'"]
+    {
+        assert!(messages.contains(text), "{text}: {messages}");
+    }
+}
+
+#[test]
+fn what_is_not_supported_is_passed_over_and_counted() {
+    let dump = b"{\"Docs\":[{\"@metadata\":{\"@export-type\":\"Attachment\"},\"Size\":4,\"Hash\":\"x\"}]}\"[,{\"@metadata\":{\"@id\":\"a/1\"}}],\
+        \"RevisionDocuments\":[{\"@metadata\":{\"@id\":\"a/1\"}}],\"CounterGroups\":[{}],\"Zork\":[{},[1]],\
+        \"TimeSeries\":[{\"@raven-data\":{},\"@raven-blob-size\":3}\x00\xff{]}";
+    for size in 1..20 {
+        let to = database();
+        let imported = try_import(&to, dump, "{}", size).unwrap();
+        let read = |item_type| (imported.result.counts(item_type).read, imported.result.counts(item_type).is_skipped);
+        assert_eq!(read(ItemType::Documents), (1, false));
+        for item_type in
+            [ItemType::Attachments, ItemType::RevisionDocuments, ItemType::CounterGroups, ItemType::TimeSeries]
+        {
+            assert_eq!(read(item_type), (1, true), "{item_type:?}");
+        }
+        assert!(imported.result.messages().iter().any(|message| message.contains("'RevisionDocuments' were skipped")));
+    }
+}
+
+#[test]
+fn numbers_that_were_given_out_are_not_given_out_again() {
+    let to = database();
+    put(&to, "Raven/Hilo/users", r#"{"Max":64,"@metadata":{"@collection":"@hilo"}}"#);
+    let hilo = |max: u64| {
+        format!(r#"{{"Docs":[{{"Max":{max},"@metadata":{{"@collection":"@hilo","@id":"Raven/Hilo/users"}}}}]}}"#)
+    };
+    let max =
+        || String::from_utf8(to.read().get("Raven/Hilo/users").unwrap().unwrap().body().bytes().to_vec()).unwrap();
+    import(&to, &hilo(32), "{}");
+    assert_eq!(max(), r#"{"Max":64}"#);
+    import(&to, &hilo(96), "{}");
+    assert_eq!(max(), r#"{"Max":96}"#);
+    to.write(&Write::SeedIdentity { name: "a|".to_owned(), value: 5, is_forced: false }).unwrap();
+    import(&to, r#"{"Identities":[{"Key":"a|","Value":"3"}]}"#, "{}");
+    assert_eq!(to.read().identities().unwrap(), [("a|".to_owned(), 5)]);
+}
+
+#[test]
+fn a_killed_operation_ends() {
+    let to = database();
+    let mut import = to.import(Some(9), SmugglerOptions::default(), &[]).unwrap();
+    assert!(matches!(to.import(Some(9), SmugglerOptions::default(), &[]), Err(Error::OperationInUse { id: 9 })));
+    import.feed(br#"{"Docs":[{"@metadata":{"@id":"a/1"}},"#).unwrap();
+    import.operation().kill();
+    let error = import.feed(b"{}").unwrap_err();
+    assert!(matches!(error, Error::Canceled));
+    import.fail(error);
+    assert!(matches!(to.operations().get(9).unwrap().status(), OperationStatus::Canceled));
+    let export = to.export(Some(10), SmugglerOptions::default(), json::Value::object()).unwrap();
+    put(&to, "a/1", "{}");
+    to.operations().get(10).unwrap().kill();
+    assert!(matches!(export.run(&to.read(), &mut Memory::default()), Err(Error::Canceled)));
+    assert!(matches!(to.operations().get(10).unwrap().status(), OperationStatus::Canceled));
+}
+
+/// A dump that is many times larger than what an import may hold.
+#[test]
+fn an_import_without_end_takes_bounded_memory() {
+    let to = database();
+    let mut import = to.import(None, options(r#"{"OperateOnTypes":"Identities"}"#), &[]).unwrap();
+    import.feed(br#"{"Docs":["#).unwrap();
+    let document = format!(r#"{{"Text":"{}","@metadata":{{"@id":"a/1"}}}},"#, "x".repeat(100_000));
+    for _ in 0..3000 {
+        import.feed(document.as_bytes()).unwrap();
+        assert!(import.held_size() < 4 << 20, "{}", import.held_size());
+    }
+    import.feed(br#"{}],"Identities":[{"Key":"a|","Value":1}]}"#).unwrap();
+    assert_eq!(import.finish().unwrap().result.counts(ItemType::Documents).read, 3001);
+}

@@ -1,0 +1,93 @@
+//! Requests whose certificate or key the server refused, counted by address.
+//!
+//! Nobody guesses 256 random bits. What is held back is the work and the lines of the log that somebody causes who tries, or a program
+//! that has an old key and asks without end. A key that is known is never refused here, so that nobody locks out a neighbour behind the
+//! same address.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr};
+use std::time::Instant;
+
+use parking_lot::Mutex;
+
+use crate::limits::{FAILED_ATTEMPT_WINDOW, FAILED_ATTEMPTS_ADDRESSES_MAX};
+
+/// The failures of the current window.
+#[derive(Debug)]
+pub(crate) struct Attempts {
+    window: Mutex<Window>,
+}
+
+#[derive(Debug)]
+struct Window {
+    start: Instant,
+    counts: HashMap<IpAddr, usize>,
+    /// Those of addresses for which there was no room.
+    of_others: usize,
+}
+
+impl Attempts {
+    pub(crate) fn new(now: Instant) -> Attempts {
+        Attempts { window: Mutex::new(Window { start: now, counts: HashMap::new(), of_others: 0 }) }
+    }
+
+    /// Counts a failure; true if its address has more than `allowed` in this window.
+    pub(crate) fn failed(&self, address: IpAddr, allowed: usize, now: Instant) -> bool {
+        let mut window = self.window.lock();
+        if now.saturating_duration_since(window.start) >= FAILED_ATTEMPT_WINDOW {
+            *window = Window { start: now, counts: HashMap::new(), of_others: 0 };
+        }
+        let has_room = window.counts.len() < FAILED_ATTEMPTS_ADDRESSES_MAX;
+        let Window { counts, of_others, .. } = &mut *window;
+        let network = network(address);
+        let count = match counts.get_mut(&network) {
+            Some(count) => count,
+            None if has_room => counts.entry(network).or_insert(0),
+            None => of_others,
+        };
+        *count += 1;
+        *count > allowed
+    }
+}
+
+/// What one customer of a provider has: an address of IPv4, 64 bits of IPv6.
+fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX))),
+        address => address,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(text: &str) -> IpAddr {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn failures_are_counted_by_network_and_forgotten_with_their_window() {
+        let start = Instant::now();
+        let attempts = Attempts::new(start);
+        let failed = |text: &str, now| attempts.failed(address(text), 2, now);
+        assert!(!failed("10.0.0.1", start) && !failed("::ffff:10.0.0.1", start) && failed("10.0.0.1", start));
+        assert!(!failed("10.0.0.2", start));
+        assert!(!failed("2001:db8::1", start) && !failed("2001:db8::2", start) && failed("2001:db8::3", start));
+        assert!(!failed("2001:db8:0:1::1", start));
+        assert!(!failed("10.0.0.1", start + FAILED_ATTEMPT_WINDOW));
+    }
+
+    #[test]
+    fn the_number_of_addresses_is_bounded() {
+        let start = Instant::now();
+        let attempts = Attempts::new(start);
+        for number in 0..u32::try_from(FAILED_ATTEMPTS_ADDRESSES_MAX).unwrap() {
+            assert!(!attempts.failed(IpAddr::V4(number.into()), 1, start));
+        }
+        // Those that come after them are counted together.
+        assert!(!attempts.failed(address("192.0.2.1"), 1, start));
+        assert!(attempts.failed(address("192.0.2.2"), 1, start));
+        assert_eq!(attempts.window.lock().counts.len(), FAILED_ATTEMPTS_ADDRESSES_MAX);
+    }
+}

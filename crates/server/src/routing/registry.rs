@@ -1,0 +1,128 @@
+//! The principals as requests look them up: certificates by the hash of what the client sent, API keys by the hash of their text.
+//!
+//! It is what the node has stored, read once at the start and again after each change. The change comes first, then this, and then the
+//! connections of the principal are closed, so that no connection goes on with rights that were taken away.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use arc_swap::ArcSwap;
+use data_encoding::{BASE64, HEXLOWER};
+use database::{ApiKey, Databases, RegisteredCertificate, Rights};
+use parking_lot::Mutex;
+
+use super::access::Identity;
+use crate::certificates::certificate::Thumbprint;
+
+/// What the server knows of clients.
+#[derive(Debug, Default)]
+pub(crate) struct Registry {
+    known: ArcSwap<Known>,
+    loading: Mutex<()>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    /// Rights by the SHA-256 of the certificate.
+    certificates: HashMap<[u8; 32], Rights>,
+    /// By the SHA-256 of its text.
+    keys: HashMap<[u8; 32], Arc<Key>>,
+}
+
+/// An API key.
+#[derive(Debug)]
+pub(crate) struct Key {
+    pub(crate) name: String,
+    pub(crate) identity: Arc<Identity>,
+    expires: Option<SystemTime>,
+    uses: Arc<Uses>,
+}
+
+/// When a key was used last, in seconds since 1970; 0: not since the server started.
+#[derive(Debug, Default)]
+struct Uses {
+    last: AtomicU64,
+    /// The one of them that is stored.
+    stored: AtomicU64,
+}
+
+impl Key {
+    /// When it expired, if it has.
+    pub(crate) fn expired(&self, now: SystemTime) -> Option<SystemTime> {
+        self.expires.filter(|expires| *expires <= now)
+    }
+
+    /// A request came with it.
+    pub(crate) fn note_use(&self, now: SystemTime) {
+        let now = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        // Written once a second, so that the requests of a key do not wait for each other.
+        if self.uses.last.load(Relaxed) != now {
+            self.uses.last.store(now, Relaxed);
+        }
+    }
+}
+
+impl Registry {
+    /// Reads what the node has stored.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails. What was read before stays.
+    pub(crate) fn load(&self, databases: &Databases) -> database::Result<()> {
+        // Held while the node is read: of two changes at once, the one that read first must not write last.
+        let _loading = self.loading.lock();
+        let certificates =
+            databases.principals::<RegisteredCertificate>()?.into_iter().filter_map(|(_, certificate)| {
+                let der = BASE64.decode(certificate.certificate.as_bytes()).ok()?;
+                Some((*Thumbprint::of(&der).sha256_bytes(), certificate.rights))
+            });
+        let before = self.known.load();
+        let keys = databases.principals::<ApiKey>()?.into_iter().filter_map(|(_, key)| {
+            let hash = hash_of_text(&key.hash)?;
+            let uses = before.keys.get(&hash).map(|before| before.uses.clone()).unwrap_or_default();
+            let identity = Arc::new(Identity::registered(&key.rights));
+            Some((hash, Arc::new(Key { name: key.name, identity, expires: key.expires, uses })))
+        });
+        self.known.store(Arc::new(Known { certificates: certificates.collect(), keys: keys.collect() }));
+        Ok(())
+    }
+
+    /// What the holders of a certificate may do; `None` if it is not registered.
+    pub(crate) fn rights(&self, thumbprint: &Thumbprint) -> Option<Rights> {
+        self.known.load().certificates.get(thumbprint.sha256_bytes()).cloned()
+    }
+
+    /// The key whose text has this SHA-256, expired or not.
+    pub(crate) fn key(&self, hash: &[u8; 32]) -> Option<Arc<Key>> {
+        self.known.load().keys.get(hash).cloned()
+    }
+
+    /// When a key was used last since the server started.
+    pub(crate) fn last_use(&self, key: &ApiKey) -> Option<SystemTime> {
+        let seconds = self.key(&hash_of_text(&key.hash)?)?.uses.last.load(Relaxed);
+        (seconds > 0).then(|| UNIX_EPOCH + Duration::from_secs(seconds))
+    }
+
+    /// Stores when keys were used last, as far as that has changed.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails. Then uses are stored with the next ones of their keys.
+    pub(crate) fn store_uses(&self, databases: &Databases) -> database::Result<()> {
+        let known = self.known.load();
+        let used = known.keys.iter().filter_map(|(hash, key)| {
+            let last = key.uses.last.load(Relaxed);
+            let is_new = key.uses.stored.swap(last, Relaxed) != last;
+            is_new.then(|| (HEXLOWER.encode(hash), UNIX_EPOCH + Duration::from_secs(last)))
+        });
+        let used: HashMap<String, SystemTime> = used.collect();
+        if used.is_empty() { Ok(()) } else { databases.note_api_key_uses(&used) }
+    }
+}
+
+/// The bytes of a hash in hexadecimal.
+pub(crate) fn hash_of_text(text: &str) -> Option<[u8; 32]> {
+    HEXLOWER.decode(text.as_bytes()).ok()?.try_into().ok()
+}

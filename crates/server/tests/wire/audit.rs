@@ -1,0 +1,91 @@
+//! The audit log: what is in it, and what is not.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use json::Value;
+use rookery_server::{AUDIT_RETENTION, AuditOptions};
+
+use super::secured::Secured;
+use super::support::Wire;
+
+/// The records of the log, when there are at least so many of an event.
+fn records(folder: &Path, event: &str, count: usize) -> Vec<Value> {
+    let end = Instant::now() + Duration::from_secs(20);
+    loop {
+        let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let text: String = files.map(|path| std::fs::read_to_string(path).unwrap()).collect();
+        // What the thread has not written to its end yet has no end of a line.
+        let lines = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+        let records: Vec<Value> = lines.map(|line| Value::parse(line.as_bytes()).unwrap()).collect();
+        if records.iter().filter(|record| get(record, "Event") == event).count() >= count {
+            return records;
+        }
+        assert!(Instant::now() < end, "{text}");
+        std::thread::yield_now();
+    }
+}
+
+fn get<'a>(record: &'a Value, name: &str) -> &'a str {
+    record.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn options(folder: &Path) -> AuditOptions {
+    AuditOptions { folder: folder.to_owned(), retention: AUDIT_RETENTION }
+}
+
+#[test]
+fn connections_refusals_and_changes_are_recorded_with_who_made_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let secured = Secured::start_with(|server| server.audit = Some(options(folder.path())));
+    secured.administer("PUT /admin/databases?name=shop", "{}", 201);
+    let key = secured.key("reader", r#""SecurityClearance":"ValidUser","Permissions":{"shop":"Read"}"#);
+    assert_eq!(secured.call_with_key(&key, "GET /databases/shop/stats", "").status, 200);
+    assert_eq!(secured.call_with_key(&key, "PUT /databases/shop/docs?id=a", "{}").status, 403);
+    assert_eq!(secured.call_with_key("rookery_secret", "GET /databases/shop/stats", "").status, 401);
+    let index = r#"{"Indexes":[{"Name":"ByName","Maps":["from d in docs select new { d.Name }"]}]}"#;
+    secured.administer("PUT /databases/shop/admin/indexes", index, 201);
+    secured.administer("PUT /databases/shop/docs?id=a", "{}", 201);
+    secured.administer("DELETE /admin/api-keys?name=reader", "", 204);
+
+    let records = records(folder.path(), "Changed", 4);
+    let of = |event: &str| -> Vec<(&str, &str, i64)> {
+        let of_event = records.iter().filter(|record| get(record, "Event") == event);
+        let status = |record: &Value| record.get("Status").and_then(Value::as_i64).unwrap_or_default();
+        of_event.map(|record| (get(record, "Method"), get(record, "Url"), status(record))).collect()
+    };
+    assert_eq!(
+        of("Changed"),
+        [
+            ("PUT", "/admin/databases?name=shop", 201),
+            ("POST", "/admin/api-keys", 201),
+            ("PUT", "/databases/shop/admin/indexes", 201),
+            ("DELETE", "/admin/api-keys?name=reader", 204)
+        ]
+    );
+    assert_eq!(of("Refused"), [("PUT", "/databases/shop/docs?id=a", 403), ("GET", "/databases/shop/stats", 401)]);
+    let principals = |event: &str| -> Vec<&str> {
+        records.iter().filter(|record| get(record, "Event") == event).map(|record| get(record, "Principal")).collect()
+    };
+    assert_eq!(principals("Refused"), ["the API key 'reader'", "an API key that is not accepted"]);
+    assert!(
+        principals("Changed").iter().all(|principal| principal.starts_with("the certificate 'CN=admin' (")),
+        "{records:?}"
+    );
+    let connected = principals("Connected");
+    for expected in ["the API key 'reader'", "nothing"] {
+        assert!(connected.contains(&expected), "{connected:?}");
+    }
+    let text = format!("{records:?}");
+    assert!(!text.contains(&key) && !text.contains("rookery_secret") && !text.contains("ByName"), "{text}");
+    assert!(records.iter().all(|record| get(record, "Client").starts_with("127.0.0.1:")), "{records:?}");
+}
+
+#[test]
+fn without_https_it_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let wire = Wire::start_with(|server| server.audit = Some(options(folder.path())));
+    wire.create("db");
+    let records = records(folder.path(), "Changed", 1);
+    assert!(records.iter().all(|record| get(record, "Principal").contains("no HTTPS")), "{records:?}");
+}

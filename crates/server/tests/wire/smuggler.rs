@@ -1,0 +1,264 @@
+//! `/databases/{name}/smuggler`
+
+use std::io::{BufReader, Read, Write};
+use std::time::{Duration, Instant};
+
+use super::support::{Answer, Wire, read_answer};
+
+const TYPE: &str = "Content-Type: multipart/form-data; boundary=XX";
+
+fn form(options: &str, dump: &[u8]) -> Vec<u8> {
+    [
+        b"--XX\r\nContent-Disposition: form-data; name=\"importOptions\"\r\n\r\n".as_slice(),
+        options.as_bytes(),
+        b"\r\n--XX\r\nContent-Disposition: form-data; name=\"file\"; filename=\"x.ravendbdump\"\r\n",
+        b"Content-Type: application/octet-stream\r\n\r\n",
+        dump,
+        b"\r\n--XX--\r\n",
+    ]
+    .concat()
+}
+
+fn import(wire: &Wire, database: &str, options: &str, dump: &[u8]) -> Answer {
+    wire.call_with(&format!("POST /databases/{database}/smuggler/import"), &[TYPE], &form(options, dump))
+}
+
+fn gunzip(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(bytes).read_to_string(&mut text).unwrap();
+    text
+}
+
+fn count(wire: &Wire, database: &str) -> i64 {
+    let stats = wire.call(&format!("GET /databases/{database}/stats"), "").json();
+    stats.get("CountOfDocuments").unwrap().as_i64().unwrap()
+}
+
+fn counted(answer: &Answer, item_type: &str, name: &str) -> String {
+    let value = answer.json().get(item_type).unwrap().get(name).unwrap().to_vec();
+    String::from_utf8(value).unwrap()
+}
+
+#[test]
+fn a_database_is_exported_and_imported_elsewhere() {
+    let wire = Wire::with_database();
+    wire.create("to");
+    wire.call("POST /databases/db/studio/sample-data", "");
+    wire.call("POST /databases/db/identity/seed?name=users%7C&value=17", "");
+    wire.call("GET /databases/db/queries?query=from%20Companies%20where%20Name%3D'x'", "");
+    wire.call("GET /databases/db/queries?query=from%20Orders%20group%20by%20Company%20select%20count()%2CCompany", "");
+    for (compression, start) in [("Gzip", &b"\x1f\x8b"[..]), ("Zstd", &b"\x28\xb5\x2f\xfd"[..])] {
+        let options = format!("{{\"CompressionAlgorithm\":\"{compression}\"}}");
+        let headers = ["Accept-Encoding: gzip, zstd", "Content-Type: application/json"];
+        let export = wire.call_with("POST /databases/db/smuggler/export", &headers, options.as_bytes());
+        assert_eq!((export.status, export.header("content-encoding")), (200, None));
+        assert_eq!(export.header("content-type"), Some("application/octet-stream"));
+        let disposition = export.header("content-disposition").unwrap();
+        assert!(disposition.starts_with("attachment; filename=Dump%20of%20db%20"), "{disposition}");
+        assert!(export.body.starts_with(start));
+        let answer = import(&wire, "to", "{}", &export.body);
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        assert!(
+            answer.text().starts_with(r#"{"$type":"Raven.Client.Documents.Smuggler.SmugglerResult, Raven.Client""#)
+        );
+        assert_eq!(counted(&answer, "Documents", "ReadCount"), "1059");
+        assert_eq!(counted(&answer, "Indexes", "ReadCount"), "6");
+        assert_eq!(counted(&answer, "Indexes", "ErroredCount"), "0");
+        assert_eq!(count(&wire, "to"), 1059);
+    }
+    let all = |database: &str, path: &str| wire.call(&format!("GET /databases/{database}/{path}"), "").text();
+    let names = "indexes?namesOnly=true";
+    let results = |text: String| text.split_once("\"Results\"").unwrap().1.to_owned();
+    assert_eq!(results(all("to", names)), results(all("db", names)));
+    assert_eq!(all("to", "debug/identities"), all("db", "debug/identities"));
+    let body = |database: &str| {
+        let text = all(database, "docs?id=orders/1-A");
+        let (body, date) = (
+            text.split_once("@change-vector").unwrap().0.to_owned(),
+            text.split_once("@last-modified").unwrap().1.to_owned(),
+        );
+        (body, date)
+    };
+    assert_eq!(body("to"), body("db"));
+}
+
+#[test]
+fn the_options_of_an_export_may_come_in_a_form() {
+    let wire = Wire::with_database();
+    wire.put("a/1", r#"{"@metadata":{"@collection":"As"}}"#);
+    wire.put("b/1", r#"{"@metadata":{"@collection":"Bs"}}"#);
+    let body = "DownloadOptions=%7B%22CompressionAlgorithm%22%3A%22Gzip%22%2C%22Collections%22%3A%5B%22As%22%5D%2C+%22OperateOnTypes%22%3A%22Documents%22%2C%22FileName%22%3A%22a+b%2F%22%7D";
+    let headers = ["Content-Type: application/x-www-form-urlencoded"];
+    let export = wire.call_with("POST /databases/db/smuggler/export", &headers, body.as_bytes());
+    assert_eq!(export.header("content-disposition"), Some("attachment; filename=a%20b%2F.ravendbdump"));
+    let dump = gunzip(&export.body);
+    assert!(
+        dump.starts_with(r#"{"BuildVersion":71028,"Docs":[{"@metadata":{"@collection":"As","@change-vector":"#),
+        "{dump}"
+    );
+    assert!(!dump.contains("b/1") && dump.ends_with("}}]}"), "{dump}");
+}
+
+#[test]
+fn an_export_is_an_operation() {
+    let wire = Wire::with_database();
+    wire.put("a/1", "{}");
+    wire.check("GET /databases/db/operations/next-operation-id", "", 200, r#"{"Id":1,"NodeTag":"A"}"#);
+    assert_eq!(wire.call("POST /databases/db/smuggler/export?operationId=1", "{}").status, 200);
+    let state = wire.call("GET /databases/db/operations/state?id=1", "").text();
+    assert!(
+        state.contains(r#""Result":{"$type":"Raven.Client.Documents.Smuggler.SmugglerResult, Raven.Client","#),
+        "{state}"
+    );
+    assert!(state.ends_with(r#""Status":"Completed"}"#), "{state}");
+}
+
+#[test]
+fn what_a_request_lacks_is_refused_by_name() {
+    let wire = Wire::with_database();
+    let check = |body: &[u8], exception: &str, message: &str| {
+        wire.call_with("POST /databases/db/smuggler/import", &[TYPE], body).check_error(400, exception, message);
+    };
+    let refused =
+        |options: &str, dump: &[u8], exception: &str, message: &str| check(&form(options, dump), exception, message);
+    refused("{}", b"[1]", "InvalidDataException", "The dump cannot be imported: byte 0: a JSON object is expected");
+    refused("{}", b"", "InvalidDataException", "The dump cannot be imported: byte 0: the file is empty");
+    refused(
+        "{}",
+        br#"{"Docs":[{"@metadata":{"@id":"a/1"}},{"#,
+        "InvalidDataException",
+        "The dump cannot be imported: byte",
+    );
+    assert_eq!(count(&wire, "db"), 1, "what stands before the end is stored");
+    refused(
+        "{}",
+        br#"{"Docs":[{"b":1}]}"#,
+        "InvalidDataException",
+        "The dump cannot be imported: byte 9, element 1 of 'Docs': the document has no '@id'",
+    );
+    refused(r#"{"OperateOnTypes":"Blah"}"#, b"{}", "InvalidDataException", "'OperateOnTypes' has the type 'Blah'");
+    refused("[]", b"{}", "InvalidStartOfObjectException", "Expected start of object");
+    check(b"--XX--\r\n", "BadRequestException", "The form is not acceptable: its first part must be 'importOptions'");
+    let text = form("{}", b"{}");
+    let file = text.windows(10).position(|window| window == b"\r\n--XX\r\nCo").unwrap();
+    check(
+        &text[file + 2..],
+        "BadRequestException",
+        "The form is not acceptable: its first part must be 'importOptions'",
+    );
+    check(
+        &[&text[..file], b"\r\n--XX--\r\n"].concat(),
+        "BadRequestException",
+        "The form is not acceptable: it has no part with a file",
+    );
+    wire.call_with("POST /databases/db/smuggler/import", &[TYPE], &text[..text.len() - 14]).check_error(
+        400,
+        "EndOfStreamException",
+        "The request body is incomplete",
+    );
+    wire.check_error(
+        "POST /databases/db/smuggler/import",
+        "{}",
+        400,
+        "BadRequestException",
+        "The form is not acceptable: the Content-Type",
+    );
+    wire.check_error(
+        "POST /databases/db/smuggler/export",
+        r#"{"Zork":1}"#,
+        400,
+        "InvalidDataException",
+        "exports and imports have no option 'Zork'",
+    );
+    wire.check_error(
+        "POST /databases/db/smuggler/export",
+        r#"{"EncryptionKey":"a"}"#,
+        501,
+        "RavenException",
+        "Rookery",
+    );
+    let syntax = r#"{"TransformScript":"this. ="}"#;
+    wire.check_error("POST /databases/db/smuggler/export", syntax, 400, "JavaScriptParseException", "Failed to parse");
+    refused(syntax, b"{}", "JavaScriptParseException", "Failed to parse");
+}
+
+#[test]
+fn a_compressed_dump_may_lack_its_end_mark_and_may_not_lack_more() {
+    let wire = Wire::with_database();
+    let dump = br#"{"Docs":[{"@metadata":{"@id":"a/1"}},{"@metadata":{"@id":"a/2"}}]}"#;
+    let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), 1).unwrap();
+    encoder.write_all(dump).unwrap();
+    encoder.flush().unwrap();
+    let answer = import(&wire, "db", "{}", encoder.get_ref());
+    assert_eq!((answer.status, count(&wire, "db")), (200, 2), "{}", answer.text());
+    let whole = zstd::encode_all(&dump[..], 1).unwrap();
+    for size in [0, 3, 5, whole.len() / 2, whole.len() - 5] {
+        let answer = import(&wire, "db", "{}", &whole[..size]);
+        answer.check_error(400, "InvalidDataException", "The dump cannot be imported");
+    }
+    let mut flipped = whole.clone();
+    flipped[6] ^= 0xff;
+    assert_eq!(import(&wire, "db", "{}", &flipped).status, 400);
+}
+
+/// White space that is a thousand times larger than its compressed form, and a document that is larger than one may be.
+#[test]
+fn decompression_bombs_are_read_in_bounded_memory_and_refused() {
+    let wire = Wire::with_database();
+    let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), 3).unwrap();
+    let spaces = vec![b' '; 1 << 20];
+    encoder.write_all(br#"{"Docs":["#).unwrap();
+    (0..200).for_each(|_| encoder.write_all(&spaces).unwrap());
+    encoder.write_all(br#"{"@metadata":{"@id":"a/1"}}]}"#).unwrap();
+    let answer = import(&wire, "db", "{}", &encoder.finish().unwrap());
+    assert_eq!((answer.status, count(&wire, "db")), (200, 1), "{}", answer.text());
+    let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), 3).unwrap();
+    encoder.write_all(br#"{"Docs":[{"a":""#).unwrap();
+    let text = vec![b'x'; 1 << 20];
+    (0..80).for_each(|_| encoder.write_all(&text).unwrap());
+    let answer = import(&wire, "db", "{}", &encoder.finish().unwrap());
+    answer.check_error(400, "InvalidDataException", "The dump cannot be imported");
+    assert!(answer.text().contains("DUMP_ELEMENT_SIZE_MAX"), "{}", answer.text());
+}
+
+#[test]
+fn an_import_is_told_of_while_it_goes_on_and_can_be_killed() {
+    let wire = Wire::with_database();
+    let mut stream = wire.connect();
+    let head = format!(
+        "POST /databases/db/smuggler/import?operationId=5 HTTP/1.1\r\nHost: x\r\n{TYPE}\r\nContent-Length: 100000\r\n\r\n"
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    // What may be the beginning of a boundary waits, so that blanks follow the document.
+    let begin = form("{}", br#"{"Docs":[{"@metadata":{"@id":"a/1"}},                "#);
+    stream.write_all(&begin[..begin.len() - b"\r\n--XX--\r\n".len()]).unwrap();
+    let waited = Instant::now();
+    // What has arrived is stored although more is to come.
+    while count(&wire, "db") < 1 {
+        assert!(waited.elapsed() < Duration::from_secs(10));
+        std::thread::yield_now();
+    }
+    let state = wire.call("GET /databases/db/operations/state?id=5", "").text();
+    assert!(state.contains("SmugglerProgress") && state.ends_with(r#""Status":"InProgress"}"#), "{state}");
+    assert_eq!(wire.call("POST /databases/db/operations/kill?id=5", "").status, 204);
+    stream.write_all(&[b' '; 4096]).unwrap();
+    let answer = read_answer(&mut BufReader::new(stream), false).unwrap();
+    answer.check_error(500, "OperationCanceledException", "the operation was cancelled");
+    let state = wire.call("GET /databases/db/operations/state?id=5", "").text();
+    assert!(state.ends_with(r#""Status":"Canceled"}"#), "{state}");
+}
+
+#[test]
+fn the_lock_mode_comes_with_the_record_of_the_database() {
+    let wire = Wire::with_database();
+    wire.create("to");
+    wire.call("POST /admin/databases/set-lock", r#"{"DatabaseNames":["db"],"Mode":"PreventDeletesIgnore"}"#);
+    let dump = gunzip(&wire.call("POST /databases/db/smuggler/export", r#"{"CompressionAlgorithm":"Gzip"}"#).body);
+    assert!(dump.contains(r#""LockMode":"PreventDeletesIgnore""#), "{dump}");
+    let record = |wire: &Wire| wire.call("GET /admin/databases?name=to", "").json();
+    assert_eq!(import(&wire, "to", r#"{"OperateOnDatabaseRecordTypes":"Client"}"#, dump.as_bytes()).status, 200);
+    assert_eq!(record(&wire).get("LockMode").unwrap().as_str(), Some("Unlock"));
+    let answer = import(&wire, "to", "{}", dump.as_bytes());
+    assert_eq!(counted(&answer, "DatabaseRecord", "LockModeUpdated"), "true");
+    assert_eq!(record(&wire).get("LockMode").unwrap().as_str(), Some("PreventDeletesIgnore"));
+}
