@@ -16,13 +16,8 @@ use super::exchange::Exchange;
 use crate::error::{Result, Write};
 use crate::handlers::{
     api_keys, bulk_docs, bulk_insert, certificates, changes, collections, configuration, databases, diagnostics, docs,
-<<<<<<< HEAD
     due, health, hilo, identities, indexes, live, mcp, members, metrics, multi_get, node_info, operations, pages,
     patches, queries, sample_data, smuggler, statistics, streams, studio, test_endpoints, topology, traffic_watch,
-=======
-    health, hilo, identities, indexes, live, mcp, members, metrics, multi_get, node_info, operations, pages, patches,
-    queries, sample_data, smuggler, statistics, streams, studio, test_endpoints, topology, traffic_watch,
->>>>>>> smuggler
 };
 use crate::messages::reply::Reply;
 
