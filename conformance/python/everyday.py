@@ -15,6 +15,7 @@ from harness import (
     Entity,
     delete_database,
     equal,
+    eventually,
     open_store,
     refused,
     run,
@@ -30,6 +31,8 @@ from ravendb import (
     GetDatabaseRecordOperation,
     GetStatisticsOperation,
 )
+from ravendb.documents.operations.expiration.configuration import ExpirationConfiguration
+from ravendb.documents.operations.expiration.operations import ConfigureExpirationOperation
 from ravendb.documents.operations.identities import NextIdentityForCommand, SeedIdentityForCommand
 from ravendb.serverwide.database_record import DatabaseRecord
 
@@ -496,6 +499,24 @@ def emoji_in_bulk_insert():
     with STORE.bulk_insert() as bulk:
         bulk.store_as(User(value="\U0001f642 \U0001f1e6\U0001f1f9"), "emoji/bulk")
     equal(load("emoji/bulk").value, "\U0001f642 \U0001f1e6\U0001f1f9")
+
+
+@test_unless_reference
+def expiration():
+    """documents expire, once that is enabled (RavenDB's licence does not allow every second)"""
+    with STORE.open_session() as session:
+        for id, time in (("expiring/1", "2020-01-01T00:00:00Z"), ("expiring/2", "2090-01-01T00:00:00Z")):
+            user = User(name=id)
+            session.store(user, id)
+            session.advanced.get_metadata_for(user)["@expires"] = time
+        session.save_changes()
+    equal(load("expiring/1").name, "expiring/1")
+    STORE.maintenance.send(ConfigureExpirationOperation(ExpirationConfiguration(False, 1)))
+    eventually(lambda: load("expiring/1") is None)
+    equal(load("expiring/2").name, "expiring/2")
+    record = STORE.maintenance.server.send(GetDatabaseRecordOperation(DATABASE))
+    equal(record.expiration["DeleteFrequencyInSec"], 1)
+    STORE.maintenance.send(ConfigureExpirationOperation(ExpirationConfiguration(True)))
 
 
 @test

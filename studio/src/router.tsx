@@ -119,6 +119,12 @@ const operations = createRoute({
   component: lazyRouteComponent(() => import("./screens/operations/page"), "Operations"),
 });
 
+const lifetimes = createRoute({
+  getParentRoute: () => database,
+  path: "/lifetimes",
+  component: lazyRouteComponent(() => import("./screens/lifetimes/page"), "Lifetimes"),
+});
+
 function defined<T extends Record<string, string | undefined>>(search: T): { [K in keyof T]?: string } {
   return Object.fromEntries(Object.entries(search).filter(([, value]) => value !== undefined)) as { [K in keyof T]?: string };
 }
@@ -130,7 +136,7 @@ export const router = createRouter({
     server,
     about,
     help,
-    database.addChildren([documents, document, query, indexes, advice, index, statistics, operations]),
+    database.addChildren([documents, document, query, indexes, advice, index, statistics, operations, lifetimes]),
   ]),
   history: createHashHistory(),
   parseSearch,

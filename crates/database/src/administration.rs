@@ -7,11 +7,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use documents::Date;
+use documents::{Date, DueKind};
 use json::Value;
 
 use crate::client_configuration::ClientConfiguration;
 use crate::databases::Opening;
+use crate::due::{self, DueSettings};
 use crate::entry::{DatabaseEntry, Previous};
 use crate::principals::Principal;
 use crate::request_ids::Request;
@@ -165,6 +166,7 @@ impl Databases {
                 entry.close();
             }
             entry.configure(&self.client_configuration.read());
+            self.due.configure(entry.record().name(), entry.due());
         }
         Ok(index)
     }
@@ -221,6 +223,7 @@ impl Databases {
         for entry in entries {
             let name = entry.record().name().to_owned();
             self.names.remove(&name);
+            self.due.configure(&name, DueSettings::default());
             if let (Some(held), Some(folder)) = (entry.delete(), entry.folder()) {
                 self.deleted.lock().insert(folder.to_owned(), held);
             }
@@ -283,6 +286,28 @@ impl Databases {
             record.set("Settings", settings.clone())
         })?;
         Ok(entry.record())
+    }
+
+    /// Sets the configuration of what happens to documents at a time; gives its raft index.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadRecord`] for a configuration that means nothing, [`Error::Missing`], or storage fails.
+    pub fn put_due_configuration(
+        &self,
+        name: &str,
+        kind: DueKind,
+        value: &Value,
+        request_id: Option<&str>,
+    ) -> Result<u64> {
+        due::check(kind, value)?;
+        let (property, value) = (due::property(kind), due::completed(kind, value));
+        let request = Request::new(property, &[name], request_id)?;
+        let _changing = self.changing.lock();
+        if let Some(record) = self.repeated(&request, name)? {
+            return Ok(record.etag);
+        }
+        self.change_records(&request, &[self.entry(name)?], |record, _| record.set(property, value.clone()))
     }
 
     /// Sets the order in which clients prefer the nodes of a database; empty: none is fixed.

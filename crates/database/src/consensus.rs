@@ -147,7 +147,8 @@ impl<D: FnOnce(Result<Answer>) + Send> Job for Proposal<D> {
             | Write::DeleteCollection { .. }
             | Write::CleanTombstones { .. }
             | Write::Definitions(_)
-            | Write::Outputs(_) => false,
+            | Write::Outputs(_)
+            | Write::Due { .. } => false,
         };
         (is_bounded && self.size <= SHORT_WRITE_SIZE).then_some(self.size)
     }

@@ -13,6 +13,7 @@ use parking_lot::Mutex;
 use storage::Environment;
 
 use crate::changes::Listeners;
+use crate::due::DueTasks;
 use crate::indexes::IndexingPool;
 use crate::queue::Queue;
 use crate::tombstones::TombstoneCleaning;
@@ -33,6 +34,7 @@ pub struct Database {
     pub(crate) queue: Queue,
     listeners: Listeners,
     tombstone_cleaning: TombstoneCleaning,
+    due_tasks: DueTasks,
     operations: Operations,
     /// Set when it is disabled or deleted: nothing is written any more.
     is_closed: AtomicBool,
@@ -107,6 +109,7 @@ impl Database {
             queue: Queue::default(),
             listeners: Listeners::default(),
             tombstone_cleaning: TombstoneCleaning::default(),
+            due_tasks: DueTasks::default(),
             operations: Operations::new(limits.ended_operations_count_max),
             indexes: Indexes::new(indexes, pool.clone(), limits),
             is_closed: AtomicBool::new(false),
@@ -237,6 +240,10 @@ impl Database {
         &self.tombstone_cleaning
     }
 
+    pub(crate) fn due_tasks(&self) -> &DueTasks {
+        &self.due_tasks
+    }
+
     /// Refuses writes from now on.
     pub(crate) fn close(&self) {
         self.is_closed.store(true, SeqCst);
@@ -272,13 +279,15 @@ impl Database {
         self.has_failed.store(true, Relaxed);
     }
 
-    /// True if closing it loses no state: it is on disk, idle, and without operations, listeners and tombstone holders.
+    /// True if closing it loses no state: it is on disk, idle, and without operations, listeners, tombstone holders and documents that an
+    /// enabled task will have to handle.
     pub(crate) fn is_forgettable(&self) -> bool {
         !self.is_in_memory
             && !self.operations.has_any()
             && self.listeners.is_empty()
             && self.tombstone_cleaning.is_without_holders()
             && self.indexes.are_at_rest()
+            && !self.waits_for_due()
     }
 
     pub(crate) fn note_if_failed(&self, error: &Error) {

@@ -25,7 +25,9 @@ use storage::Environment;
 use storage::io::aio::AsyncWrites;
 
 use crate::client_configuration::ClientConfiguration;
+use crate::clock::{Clock, SystemClock};
 use crate::database::DatabaseRef;
+use crate::due::Scheduler;
 use crate::entry::{DatabaseEntry, Previous};
 use crate::indexes::IndexingPool;
 use crate::limits::LOCKED_FOLDER_WAITS_MAX;
@@ -44,6 +46,8 @@ pub struct DatabasesOptions {
     pub limits: Limits,
     /// Lets writes wait for the device without a thread; its owner calls [`AsyncWrites::reap`].
     pub async_writes: Option<Arc<AsyncWrites>>,
+    /// The clock by which documents expire, are refreshed and archived.
+    pub clock: Arc<dyn Clock>,
 }
 
 impl DatabasesOptions {
@@ -54,7 +58,13 @@ impl DatabasesOptions {
 
     /// Kept in memory, and gone at the end.
     pub fn in_memory() -> DatabasesOptions {
-        DatabasesOptions { folder: None, node_tag: "A".to_owned(), limits: Limits::default(), async_writes: None }
+        DatabasesOptions {
+            folder: None,
+            node_tag: "A".to_owned(),
+            limits: Limits::default(),
+            async_writes: None,
+            clock: Arc::new(SystemClock),
+        }
     }
 }
 
@@ -72,6 +82,7 @@ pub struct Databases {
     /// Databases that were deleted, by folder: some may still be held.
     pub(crate) deleted: Mutex<HashMap<String, DatabaseRef>>,
     indexing: Arc<IndexingPool>,
+    pub(crate) due: Scheduler,
 }
 
 impl Databases {
@@ -102,6 +113,7 @@ impl Databases {
             removing: Mutex::default(),
             deleted: Mutex::default(),
             indexing: Arc::new(IndexingPool::new(options.limits.indexing_threads_max)),
+            due: Scheduler::new(options.clock.clone()),
             system,
             options,
         };
@@ -113,7 +125,14 @@ impl Databases {
             let name = record.name().to_owned();
             databases.add_entry(&name, DatabaseEntry::new(record, folder, Previous::None));
         }
-        Ok(Arc::new(databases))
+        let databases = Arc::new(databases);
+        let node = Arc::downgrade(&databases);
+        databases.due.start(Box::new(move |name, is_opened| match node.upgrade() {
+            Some(databases) if is_opened => databases.find(name).map(Some),
+            Some(databases) => databases.peek(name),
+            None => Ok(None),
+        }));
+        Ok(databases)
     }
 
     /// The tag of this node.
@@ -150,6 +169,11 @@ impl Databases {
         self.system.raft_index()
     }
 
+    /// The clock by which documents expire, are refreshed and archived.
+    pub fn clock(&self) -> &Arc<dyn Clock> {
+        self.due.clock()
+    }
+
     /// Operations of the node, such as a compaction.
     pub fn operations(&self) -> &Operations {
         &self.operations
@@ -161,7 +185,9 @@ impl Databases {
 
     pub(crate) fn add_entry(&self, name: &str, entry: DatabaseEntry) {
         entry.configure(&self.client_configuration.read());
+        let due = entry.due();
         self.names.insert(name, Arc::new(entry));
+        self.due.configure(name, due);
     }
 
     /// The database of this name, in any case; opened if it is not yet, which may take long.
@@ -398,8 +424,9 @@ impl Databases {
     }
 
     /// Closes all databases that are open: notifies their listeners, cancels their operations and refuses further writes. For an owner that
-    /// ends while others still hold a database. A database that is asked for after this is opened again.
+    /// ends while others still hold a database. A database that is asked for after this is opened again, but nothing expires any more.
     pub fn close(&self) {
+        self.due.close();
         self.names.all().iter().for_each(|entry| entry.close());
     }
 
@@ -419,8 +446,9 @@ impl Databases {
 }
 
 impl Drop for Databases {
-    /// Waits until indexing threads hold no database any more; then only callers hold one.
+    /// Waits until the threads of tasks and of indexing hold no database any more; then only callers hold one.
     fn drop(&mut self) {
+        self.due.close();
         self.indexing.close();
     }
 }

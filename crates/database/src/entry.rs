@@ -9,6 +9,7 @@ use parking_lot::{Mutex, RwLock};
 
 use crate::client_configuration::ClientConfiguration;
 use crate::database::DatabaseRef;
+use crate::due::DueSettings;
 use crate::limits::{IDLE_ROUNDS_MAX, REFUSED_OPENING_LOGGED_EVERY};
 use crate::settings::DatabaseSettings;
 use crate::{Database, DatabaseRecord, Error, Result};
@@ -129,6 +130,11 @@ impl DatabaseEntry {
     /// The client configuration of the database, over that of the node.
     pub fn client_configuration(&self) -> Arc<ClientConfiguration> {
         self.settings.read().client.clone()
+    }
+
+    /// The enabled tasks by the clock.
+    pub fn due(&self) -> DueSettings {
+        self.settings.read().due
     }
 
     /// Parses what the record and the node configure now, and hands it to the database if that is open.

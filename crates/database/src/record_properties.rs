@@ -4,10 +4,10 @@
 //! clients send all the properties that they know when they create a database, with `null`, `{}`, `[]`, `false` or `0` where the
 //! application set no value. Such a value configures nothing, and is accepted for any property.
 
-use documents::Feature;
+use documents::{DueKind, Feature};
 use json::Value;
 
-use crate::{Error, Result};
+use crate::{Error, Result, due};
 
 /// A property of records.
 #[derive(Debug)]
@@ -59,9 +59,9 @@ pub static RECORD_PROPERTIES: [RecordProperty; 57] = [
     missing("RevisionsBin", "null", Feature::Revisions),
     missing("TimeSeries", "null", Feature::TimeSeries),
     missing("RevisionsForConflicts", "null", Feature::Revisions),
-    missing("Expiration", "null", Feature::Expiration),
-    missing("Refresh", "null", Feature::Refresh),
-    missing("DataArchival", "null", Feature::Archival),
+    kept("Expiration", "null"),
+    kept("Refresh", "null"),
+    kept("DataArchival", "null"),
     missing("Integrations", "null", Feature::Integrations),
     missing("PeriodicBackups", "[]", Feature::Backup),
     missing("ExternalReplications", "[]", Feature::Replication),
@@ -124,7 +124,11 @@ pub(crate) fn check(record: &Value) -> Result<()> {
             continue;
         }
         match RECORD_PROPERTIES.iter().find(|property| property.name == name).map(|property| property.missing) {
-            Some(None) => {}
+            Some(None) => {
+                if let Some(kind) = DueKind::ALL.into_iter().find(|kind| due::property(*kind) == name) {
+                    due::check(kind, value)?;
+                }
+            }
             Some(Some(feature)) => {
                 return Err(feature.missing_for(format!("'{name}' in the record of a database")).into());
             }
@@ -227,8 +231,6 @@ mod tests {
         check_missing(r#"{"ConflictSolverConfig":{"ResolveToLatest":true}}"#, Feature::Replication);
         check_missing(r#"{"ConflictSolverConfig":{"ResolveByCollection":{"Users":{}}}}"#, Feature::Replication);
         check_missing(r#"{"Revisions":{"Default":{}}}"#, Feature::Revisions);
-        check_missing(r#"{"Expiration":{"Disabled":false}}"#, Feature::Expiration);
-        check_missing(r#"{"Refresh":{"Disabled":false}}"#, Feature::Refresh);
         check_missing(r#"{"DocumentCompression":{"Collections":["Users"]}}"#, Feature::DocumentsCompression);
         check_missing(r#"{"DataDirectory":"/x"}"#, Feature::DataDirectories);
         check_missing(r#"{"Encrypted":true}"#, Feature::Encryption);

@@ -3,7 +3,7 @@
 //! A record and the node's client configuration are JSON. They are parsed here, once after each change, and the layers below are handed
 //! typed values: [`StoreSettings`] go to the documents, [`QueryOverrides`] to queries. What a record may configure and this version lacks
 //! is refused before the record is stored (`record_properties.rs`), so that nothing of it has to be parsed. A feature that is added
-//! (revisions, expiration, refresh) parses its property here, and hands it to the layer that heeds it.
+//! (revisions) parses its property here, and hands it to the layer that heeds it.
 
 use std::sync::Arc;
 
@@ -11,6 +11,7 @@ use documents::StoreSettings;
 use json::Value;
 
 use crate::client_configuration::ClientConfiguration;
+use crate::due::DueSettings;
 use crate::query_settings::QueryOverrides;
 use crate::{Database, DatabaseRecord};
 
@@ -23,6 +24,8 @@ pub(crate) struct DatabaseSettings {
     store: StoreSettings,
     /// How its queries treat indexes, where that is not as the node is set.
     queries: QueryOverrides,
+    /// Its enabled tasks by the clock; none while it is disabled.
+    pub due: DueSettings,
 }
 
 impl DatabaseSettings {
@@ -34,12 +37,14 @@ impl DatabaseSettings {
             store.id_separator = separator;
         }
         let queries = QueryOverrides::of(&record.value);
-        DatabaseSettings { client: Arc::new(client), store, queries }
+        let due = if record.is_disabled() { DueSettings::default() } else { DueSettings::of(&record.value) };
+        DatabaseSettings { client: Arc::new(client), store, queries, due }
     }
 
     /// Hands an open database what concerns it.
     pub fn apply(&self, database: &Database) {
         database.documents().configure(self.store.clone());
+        database.set_due_settings(self.due);
         database.set_query_settings(self.queries.over(database.limits().queries));
     }
 }

@@ -82,9 +82,14 @@ impl<'t> Document<'t> {
         record::server_metadata(&self.item.head, self.item.record)
     }
 
-    /// The body with the stored properties of `@metadata`, if there are any: one JSON object.
-    pub fn stored_json(&self) -> Vec<u8> {
-        crate::commands::patch::whole(self.stored_metadata(), self.body().bytes())
+    /// The body with the properties of [`Self::metadata_of_scripts`], if there are any: one JSON object.
+    pub fn json_of_scripts(&self) -> Vec<u8> {
+        crate::commands::patch::whole(&self.metadata_of_scripts(), self.body().bytes())
+    }
+
+    /// The properties of `@metadata` that clients set, and `@archived` if it is archived, JSON without braces.
+    pub fn metadata_of_scripts(&self) -> Cow<'t, [u8]> {
+        crate::commands::patch::with_archived(self.stored_metadata(), self.flags().is_archived())
     }
 
     /// The collection as this document spells it; None if it names none.
@@ -162,6 +167,9 @@ impl<'t> Document<'t> {
     /// Appends the properties of `@metadata` that are not stored, without braces.
     #[inline]
     pub fn write_computed_metadata(&self, out: &mut Vec<u8>, index_score: Option<f64>) {
+        if self.flags().is_archived() {
+            out.extend_from_slice(b"\"@archived\":true,");
+        }
         out.extend_from_slice(b"\"@change-vector\":\"");
         self.write_change_vector(out);
         if !self.flags().is_empty() {

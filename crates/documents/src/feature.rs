@@ -62,12 +62,6 @@ features! {
         "RavenDB's nodes and clients open TCP connections of their own for subscriptions and replication.";
     Backup, "backup and restore", "backup-and-restore",
         "A backup is a copy of a database that the server writes, once or as a task.";
-    Expiration, "expiration of documents", "expiration-of-documents",
-        "Expiration deletes documents at the time that their metadata name.";
-    Refresh, "refresh of documents", "refresh-of-documents",
-        "A refresh writes documents again at the time that their metadata name, so that what follows changes sees them.";
-    Archival, "archival of documents", "archival-of-documents",
-        "Archival marks documents as archived at the time that their metadata name.";
     SchemaValidation, "schema validation", "schema-validation",
         "Schema validation refuses documents that do not fit a JSON schema.";
     Cluster, "clusters of several nodes", "clusters-of-several-nodes",
@@ -177,7 +171,6 @@ impl Feature {
             "counter" | "counterRaw" | "incrementCounter" | "deleteCounter" | "counterNamesFor" => Feature::Counters,
             "timeseries" | "timeSeriesNamesFor" => Feature::TimeSeries,
             "attachments" | "attachmentsFor" | "loadAttachment" | "loadAttachments" => Feature::Attachments,
-            "archived" => Feature::Archival,
             "embeddings" | "loadVector" => Feature::TextEmbeddings,
             _ => Feature::ScriptFunctions,
         }

@@ -15,6 +15,12 @@ pub const COLLECTION_COUNT_MAX: u32 = 65_536;
 /// Documents removed in one transaction when a whole collection goes, so that other writes get their turn.
 pub const DELETE_BY_COLLECTION_COUNT_MAX: usize = 1024;
 
+/// Due documents handled in one transaction, for the same reason.
+pub const DUE_COUNT_AT_ONCE: usize = 1024;
+
+/// Bytes of due documents that one transaction handles, but for its last one.
+pub const DUE_SIZE_AT_ONCE: usize = 8 * 1024 * 1024;
+
 /// Tombstones cleaned in one transaction, for the same reason.
 pub const TOMBSTONE_CLEANING_COUNT_MAX: usize = 4096;
 

@@ -64,7 +64,9 @@ impl DocumentStore {
             base64::encode_unpadded(bytes)
         };
         let names = Names { database_id, node_tag: options.node_tag };
-        Ok(DocumentStore { environment, schema, names, settings: ArcSwap::default() })
+        let store = DocumentStore { environment, schema, names, settings: ArcSwap::default() };
+        store.build_due()?;
+        Ok(store)
     }
 
     /// Replaces the settings. Stamps that are made from now on have them.

@@ -23,6 +23,7 @@ fn map(text: &str) {
         Err(error) => return assert!(error.line >= 1 && error.column >= 1, "{error}"),
     };
     let document = DocumentView {
+        is_archived: text.len().is_multiple_of(2),
         id: "things/1",
         body: Raw::new(DOCUMENT),
         metadata: Properties::new(b""),

@@ -128,6 +128,10 @@ impl Store {
         Ok(exists)
     }
 
+    pub(crate) fn databases(&self) -> &Databases {
+        &self.0.databases
+    }
+
     pub(crate) fn find(&self, name: &str) -> Result<Arc<database::Database>> {
         self.0.databases.find(name).map_err(of_database)
     }

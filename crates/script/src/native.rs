@@ -109,6 +109,16 @@ fn add_effects<'js>(ctx: &Ctx<'js>, shared: &Rc<Shared>, natives: &Object<'js>) 
     };
     natives.set("del", Function::new(ctx.clone(), delete)?)?;
     let of = shared.clone();
+    let unarchive = move |ctx: Ctx<'js>, place: usize| -> Result<()> {
+        of.may_write(&ctx)?;
+        let mut state = of.state.borrow_mut();
+        let id = state.documents.get(place).map(|document| document.id.clone());
+        state.effects.extend(id.map(|id| Effect::Unarchive { id }));
+        drop(state);
+        of.check_count(&ctx)
+    };
+    natives.set("unarchive", Function::new(ctx.clone(), unarchive)?)?;
+    let of = shared.clone();
     let include = move |ctx: Ctx<'js>, id: String| -> Result<()> {
         of.state.borrow_mut().includes.push(id);
         of.check_count(&ctx)
@@ -154,7 +164,7 @@ impl Shared {
             let state = self.state.borrow();
             let size = |effect: &Effect| match effect {
                 Effect::Put { json, .. } => json.len(),
-                Effect::Delete { .. } => 0,
+                Effect::Delete { .. } | Effect::Unarchive { .. } => 0,
             };
             let printed = state.printed.iter().map(String::len).sum::<usize>();
             (state.count(), state.effects.iter().map(size).sum::<usize>() + printed)

@@ -36,4 +36,9 @@ pub enum Effect {
         /// The change vector it must have.
         expected: Option<String>,
     },
+    /// A document is no longer archived, once it is written.
+    Unarchive {
+        /// Its id.
+        id: String,
+    },
 }

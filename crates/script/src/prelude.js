@@ -111,6 +111,30 @@
         if (typeof id !== "string") refuse("del(id, changeVector) must be called with a string as the first argument");
         return native.del(id, vector === undefined || vector === null ? undefined : stringOf(vector));
     });
+    const dueDate = new RegExpOf("^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,7})?Z?$");
+    const isArchived = document => isObject(document["@metadata"]) && document["@metadata"]["@archived"] === true;
+    add("archived", Object.freeze({
+        archiveAt: function (document, time) {
+            const signature = "archiveAt(doc, utcDateTimeString)";
+            if (arguments.length !== 2) refuse(`${signature} must be called with two args`);
+            if (!isObject(document)) refuse(`${signature} must take document object as the first argument`);
+            if (typeof time !== "string") refuse(`${signature} must take string as the second argument`);
+            if (!apply(RegExpOf.prototype.test, dueDate, [time])) refuse(`${signature} : utcDateTimeString must be a date and time in UTC, such as 2030-01-31T08:00:00Z, and not '${time}'`);
+            if (isArchived(document)) return null;
+            if (!isObject(document["@metadata"])) document["@metadata"] = {};
+            document["@metadata"]["@archive-at"] = time;
+            return null;
+        },
+        unarchive: function (document) {
+            if (arguments.length !== 1) refuse("unarchive(doc) must be called with a single argument");
+            if (!isObject(document)) refuse("unarchive(doc) must take document object as the first argument");
+            const place = apply(mapGet, documents, [document]);
+            if (!isArchived(document) || place === undefined) return null;
+            delete document["@metadata"]["@archived"];
+            native.unarchive(place);
+            return null;
+        },
+    }));
     add("include", function (id) {
         if (typeof id === "string") native.include(id);
         else if (isArray(id)) id.forEach(one => typeof one === "string" && native.include(one));
@@ -169,13 +193,13 @@
     };
     add("spatial", Object.freeze(spatial));
     for (const name of [
-        "cmpxchg", "counter", "counterRaw", "incrementCounter", "deleteCounter", "timeseries", "attachments", "archived", "crypto",
+        "cmpxchg", "counter", "counterRaw", "incrementCounter", "deleteCounter", "timeseries", "attachments", "crypto",
         "toStringWithFormat", "embeddings", "text", "loadAttachment", "loadAttachments", "attachmentsFor", "counterNamesFor",
         "timeSeriesNamesFor", "createSpatialField", "createVector", "loadVector",
     ]) {
         const missing = () => { native.missing(name); throw new ErrorOf(name); };
         // Some are called, others have members that are.
-        add(name, ["archived", "crypto", "embeddings", "text"].includes(name) ? new ProxyOf({}, { get: missing }) : missing);
+        add(name, ["crypto", "embeddings", "text"].includes(name) ? new ProxyOf({}, { get: missing }) : missing);
     }
     add("console", Object.freeze({ log: value => native.print(tools, value) }));
     defineProperty(Object, "map", {

@@ -214,6 +214,12 @@ pub(crate) const METRICS_DATABASES_MAX: usize = 256;
 /// Indexes of which it has series, of all databases together. Each has 8 lines.
 pub(crate) const METRICS_INDEXES_MAX: usize = 2048;
 
+/// Documents of each kind that a list of what is due next has, where the request does not say.
+pub(crate) const DUE_PAGE: u64 = 20;
+
+/// The most that it may ask for: they are looked up on the thread that reads the network.
+pub(crate) const DUE_PAGE_MAX: u64 = 256;
+
 /// Lines of the log that are kept, the newest; and bytes of each: 4 MiB in all.
 pub(crate) const LOG_LINES_KEPT_MAX: usize = 2048;
 /// See [`LOG_LINES_KEPT_MAX`].

@@ -9,7 +9,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
 use database::limits::{BODIES_MEMORY, MEMORY};
-use database::{AsyncWrites, Databases, DatabasesOptions};
+use database::{AsyncWrites, Clock, Databases, DatabasesOptions, SystemClock};
 use tokio::io::unix::AsyncFd;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
@@ -72,6 +72,8 @@ pub struct Options {
     pub audit: Option<AuditOptions>,
     /// The commit that the program was built from, for `/metrics`; `None`: not known.
     pub commit: Option<String>,
+    /// The clock by which documents expire, are refreshed and archived.
+    pub clock: Arc<dyn Clock>,
 }
 
 impl Default for Options {
@@ -93,6 +95,7 @@ impl Default for Options {
             access_log: false,
             audit: None,
             commit: None,
+            clock: Arc::new(SystemClock),
         }
     }
 }
@@ -281,9 +284,9 @@ impl Server {
         let bodies = memory.share(BODIES_MEMORY, options.limits.bodies_size);
         let (async_writes, write_ends) = begin_async_writes().unzip();
         let databases =
-            open_databases(folder.clone(), &options.limits, (&memory, &bodies), async_writes.clone()).map_err(
-                |source| StartError::Databases { directory: options.data_directory.clone(), source: Box::new(source) },
-            )?;
+            open_databases(folder.clone(), &options, (&memory, &bodies), async_writes.clone()).map_err(|source| {
+                StartError::Databases { directory: options.data_directory.clone(), source: Box::new(source) }
+            })?;
         log_databases(&databases, folder.as_deref());
         if let Some(tls) = &tls {
             let failed =
@@ -493,7 +496,7 @@ async fn maintain(node: Arc<Node>, mut stopped: watch::Receiver<bool>) {
 
 fn open_databases(
     folder: Option<PathBuf>,
-    limits: &Limits,
+    given: &Options,
     (memory, bodies): (&Arc<Memory>, &Arc<Memory>),
     async_writes: Option<Arc<AsyncWrites>>,
 ) -> database::Result<Arc<Databases>> {
@@ -501,6 +504,8 @@ fn open_databases(
         Some(folder) => DatabasesOptions::folder(folder),
         None => DatabasesOptions::in_memory(),
     };
+    let limits = &given.limits;
+    options.clock = given.clock.clone();
     options.async_writes = async_writes;
     options.limits.memory = memory.clone();
     options.limits.bodies = bodies.clone();

@@ -8,6 +8,8 @@ const KEYS = {
   fields: ["fields", "collections"],
   /** A database was created, deleted, enabled or disabled. */
   databases: ["databases", "live"],
+  /** A task by the clock was configured. */
+  lifetimes: ["lifetimes"],
 } as const;
 
 /** What a query gave: what was run is what is shown, until it is run again. */

@@ -36,6 +36,7 @@ export const SCREENS: readonly Place[] = [
     icon: "operations",
     count: (database) => database.RunningOperations || undefined,
   },
+  { to: "/databases/$database/lifetimes", label: "Lifetimes", icon: "clock" },
 ];
 
 /** Screens that another screen leads to. */

@@ -92,7 +92,7 @@ impl Host for TransformHost<'_> {
         let document = snapshot.get(id).map_err(|error| error.to_string())?;
         Ok(document.map(|document| Document {
             id: document.id().to_owned(),
-            json: document.stored_json().into(),
+            json: document.json_of_scripts().into(),
             stored: Some(Stored {
                 change_vector: document.change_vector(),
                 last_modified: document.last_modified().to_string(),

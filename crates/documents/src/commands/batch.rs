@@ -11,6 +11,7 @@ use json::{Kind, Minifier, Raw};
 
 use super::command::{Action, Command, CommandKind, Expected};
 use super::patch::PatchCommand;
+use crate::due;
 use crate::ids::id;
 use crate::wire::content::{self, not_an_object};
 use crate::{Date, Error, Feature, Flags, PatchRequest, Result};
@@ -272,8 +273,9 @@ impl Batch {
         let id = if id.is_empty() { id::random_guid() } else { id.to_owned() };
         id::check(&id)?;
         let (content, collection) = content::split(&mut self.text, document)?;
+        due::check(content.metadata(&self.text))?;
         let collection = collection.map(|name| self.collections.place(name, &mut self.held_bytes));
-        let action = Action::Put { content, collection, has_whole_id: false, last_modified: None };
+        let action = Action::Put { content, collection, has_whole_id: false, last_modified: None, unarchives: false };
         self.push(Command { action, id, expected });
         Ok(())
     }
@@ -286,8 +288,9 @@ impl Batch {
     pub fn push_imported(&mut self, id: &str, document: Raw<'_>, last_modified: Option<Date>) -> Result<()> {
         id::check_new(id)?;
         let (content, collection) = content::split(&mut self.text, document)?;
+        due::check(content.metadata(&self.text))?;
         let collection = collection.map(|name| self.collections.place(name, &mut self.held_bytes));
-        let action = Action::Put { content, collection, has_whole_id: true, last_modified };
+        let action = Action::Put { content, collection, has_whole_id: true, last_modified, unarchives: false };
         self.push(Command { action, id: id.to_owned(), expected: Expected::Any });
         Ok(())
     }

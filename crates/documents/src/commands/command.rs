@@ -25,6 +25,8 @@ pub(crate) enum Action {
         has_whole_id: bool,
         /// What the document bears in place of the time of the write.
         last_modified: Option<Date>,
+        /// The document is no longer archived, if it was.
+        unarchives: bool,
     },
     Delete,
     DeletePrefixed,

@@ -36,7 +36,7 @@ impl Writing<'_, '_> {
         }
     }
 
-    fn delete_found(&mut self, mut found: CurrentItem) -> Result<bool> {
+    pub(crate) fn delete_found(&mut self, mut found: CurrentItem) -> Result<bool> {
         let Some(document) = found.document.take() else {
             self.spare_key = found.key;
             return Ok(false);

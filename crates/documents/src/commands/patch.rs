@@ -7,6 +7,8 @@
 //! transaction: if any of it changed meanwhile, nothing is applied ([`Error::ReadChanged`]), and the batch is resolved anew. So no script
 //! runs inside of a transaction, and yet it is as if it had.
 
+use std::borrow::Cow;
+
 use json::{Kind, Raw};
 use script::Effect;
 
@@ -92,6 +94,8 @@ pub struct PatchInput {
     pub id: String,
     /// The body with the stored properties of the metadata, if it has any: checked JSON, an object.
     pub json: Vec<u8>,
+    /// Whether it is archived; then the metadata have `@archived`.
+    pub is_archived: bool,
     /// Change vector and date; `None` if an earlier command of the batch wrote it.
     pub stored: Option<(String, Date)>,
 }
@@ -177,6 +181,16 @@ impl PatchRequest {
         self.patch.size()
             + self.if_missing.as_ref().map_or(0, PatchScript::size)
             + self.create_if_missing.as_ref().map_or(0, Vec::len)
+    }
+}
+
+/// Stored metadata as scripts see them: with `@archived` if the document is archived.
+pub(crate) fn with_archived(metadata: &[u8], is_archived: bool) -> Cow<'_, [u8]> {
+    const ARCHIVED: &[u8] = b"\"@archived\":true";
+    match (is_archived, metadata.is_empty()) {
+        (false, _) => Cow::Borrowed(metadata),
+        (true, true) => Cow::Borrowed(ARCHIVED),
+        (true, false) => Cow::Owned([metadata, b",", ARCHIVED].concat()),
     }
 }
 

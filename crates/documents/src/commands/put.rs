@@ -44,9 +44,9 @@ impl Writing<'_, '_> {
         content: &Content,
         collection: Option<usize>,
     ) -> Result<(PutDecision<'b>, CurrentItem)> {
-        let (has_whole_id, last_modified) = match command.action {
-            Action::Put { has_whole_id, last_modified, .. } => (has_whole_id, last_modified),
-            _ => (false, None),
+        let (has_whole_id, last_modified, unarchives) = match command.action {
+            Action::Put { has_whole_id, last_modified, unarchives, .. } => (has_whole_id, last_modified, unarchives),
+            _ => (false, None, false),
         };
         let (id, etag, mut found) = match batch.ids_are_whole || has_whole_id {
             true => (Cow::Borrowed(command.id.as_str()), None, self.find(&command.id)?),
@@ -58,7 +58,10 @@ impl Writing<'_, '_> {
         let number = place.map(|place| self.collection(place).number);
         let parts = content.bytes(&batch.text);
         let before = found.document.as_ref().map_or(Flags::NONE, |document| document.head.flags);
-        let flags = before.written_by(batch.flags);
+        let mut flags = before.written_by(batch.flags);
+        if unarchives {
+            flags = flags.without(Flags::ARCHIVED);
+        }
         if found.document.is_none() {
             found.tombstone = self.tombstone_in(place, &found.key)?;
         }

@@ -6,7 +6,7 @@ use json::Raw;
 use script::Effect;
 
 use super::command::{Action, Command};
-use super::patch::{PatchCommand, PatchReport, Patched, whole};
+use super::patch::{PatchCommand, PatchReport, Patched, whole, with_archived};
 use crate::ids::id;
 use crate::wire::content::{self, Content};
 use crate::{
@@ -41,11 +41,18 @@ pub struct View<'v> {
     /// The batch as far as it is resolved.
     batch: Batch,
     /// Pending writes by lower-cased id; `None`: deleted.
-    written: HashMap<Vec<u8>, Option<(String, Content)>>,
+    written: HashMap<Vec<u8>, Option<Written>>,
     /// Lower-cased prefixes of what it deletes.
     deleted: Vec<Vec<u8>>,
     /// Ids read from the snapshot, with their change vectors.
     reads: BTreeMap<String, Option<String>>,
+}
+
+/// A document that a command before writes.
+struct Written {
+    id: String,
+    content: Content,
+    is_archived: bool,
 }
 
 impl View<'_> {
@@ -57,9 +64,10 @@ impl View<'_> {
     pub fn get(&mut self, id: &str) -> Result<Option<PatchInput>> {
         let key = id::lower(id);
         if let Some(written) = self.written.get(&key) {
-            return Ok(written.as_ref().map(|(id, content)| {
+            return Ok(written.as_ref().map(|Written { id, content, is_archived }| {
                 let (metadata, body) = content.bytes(&self.batch.text).split_at(content.metadata_size as usize);
-                PatchInput { id: id.clone(), json: whole(metadata, body), stored: None }
+                let json = whole(&with_archived(metadata, *is_archived), body);
+                PatchInput { id: id.clone(), json, is_archived: *is_archived, stored: None }
             }));
         }
         if self.deleted.iter().any(|prefix| key.starts_with(prefix)) {
@@ -70,7 +78,8 @@ impl View<'_> {
         self.reads.insert(id.to_owned(), vector.clone());
         Ok(document.zip(vector).map(|(document, vector)| PatchInput {
             id: document.id().to_owned(),
-            json: whole(document.stored_metadata(), document.body().bytes()),
+            json: document.json_of_scripts(),
+            is_archived: document.flags().is_archived(),
             stored: Some((vector, document.last_modified())),
         }))
     }
@@ -78,26 +87,35 @@ impl View<'_> {
     /// Adds a document to what is written.
     fn put(&mut self, id: &str, json: &[u8], expected: Expected) -> Result<()> {
         self.batch.push_put(id, Raw::new(json), expected)?;
-        self.note_last();
-        Ok(())
+        self.note_last()
     }
 
     /// Adds a document that is there to what is written. Its id is whole, however it ends.
-    fn put_back(&mut self, id: &str, json: &[u8]) -> Result<()> {
+    ///
+    /// * `is_unarchived`: it is no longer archived.
+    fn put_back(&mut self, id: &str, json: &[u8], is_unarchived: bool) -> Result<()> {
         self.batch.push_put(id, Raw::new(json), Expected::Any)?;
-        if let Some(Command { action: Action::Put { has_whole_id, .. }, .. }) = self.batch.commands.last_mut() {
-            *has_whole_id = true;
+        if let Some(Command { action: Action::Put { has_whole_id, unarchives, .. }, .. }) =
+            self.batch.commands.last_mut()
+        {
+            (*has_whole_id, *unarchives) = (true, is_unarchived);
         }
-        self.note_last();
-        Ok(())
+        self.note_last()
     }
 
     /// Notes what the last command writes.
-    fn note_last(&mut self) {
-        let Some(command) = self.batch.commands.last() else { return };
+    fn note_last(&mut self) -> Result<()> {
+        let Some(command) = self.batch.commands.last() else { return Ok(()) };
         match &command.action {
-            Action::Put { content, .. } => {
-                self.written.insert(id::lower(&command.id), Some((command.id.clone(), *content)));
+            Action::Put { content, unarchives, .. } => {
+                let key = id::lower(&command.id);
+                let is_archived = match self.written.get(&key) {
+                    _ if *unarchives => false,
+                    Some(before) => before.as_ref().is_some_and(|before| before.is_archived),
+                    None if self.deleted.iter().any(|prefix| key.starts_with(prefix)) => false,
+                    None => self.snapshot.get(&command.id)?.is_some_and(|document| document.flags().is_archived()),
+                };
+                self.written.insert(key, Some(Written { id: command.id.clone(), content: *content, is_archived }));
             }
             Action::Delete => _ = self.written.insert(id::lower(&command.id), None),
             Action::DeletePrefixed => {
@@ -107,6 +125,7 @@ impl View<'_> {
             }
             Action::TrackChanges(_) | Action::Patch(_) | Action::Patched(_) => {}
         }
+        Ok(())
     }
 
     /// Runs the patch of one document, and adds what it writes.
@@ -150,6 +169,7 @@ impl View<'_> {
             (None, None, None) => return Ok(report),
         };
         let run = runner.run(script, id, seen.as_ref(), self)?;
+        let mut is_unarchived = false;
         for effect in &run.effects {
             match effect {
                 Effect::Put { id, json, expected } => {
@@ -157,18 +177,20 @@ impl View<'_> {
                 }
                 Effect::Delete { id, expected } => {
                     self.batch.delete(id, Expected::from_wire(expected.as_deref()))?;
-                    self.note_last();
+                    self.note_last()?;
                 }
+                // Counts for the document that is patched, as with the reference: others are put as they are.
+                Effect::Unarchive { id: of } => is_unarchived |= id::is_same(of, id),
             }
         }
         report.status = match &seen {
             None => PatchStatus::Created,
-            Some(seen) if is_equal(&seen.json, &run.json)? => PatchStatus::NotModified,
+            Some(seen) if !is_unarchived && is_equal(&seen.json, &run.json)? => PatchStatus::NotModified,
             Some(_) => PatchStatus::Patched,
         };
         if report.status != PatchStatus::NotModified {
             match &seen {
-                Some(seen) => self.put_back(&seen.id, &run.json)?,
+                Some(seen) => self.put_back(&seen.id, &run.json, is_unarchived)?,
                 None => self.put(id, &run.json, Expected::Any)?,
             }
             report.is_written = true;
@@ -198,7 +220,7 @@ impl Batch {
                 Action::Patch(patch) => view.resolve(runner, patch)?,
                 _ => {
                     view.batch.commands.push(command.clone());
-                    view.note_last();
+                    view.note_last()?;
                 }
             }
         }

@@ -9,6 +9,7 @@ use super::found::Existing;
 use super::kinds::ItemKind;
 use super::record::{self, Head, RecordState};
 use super::schema::tombstone_key;
+use crate::due::{DueTimes, change_entries};
 use crate::{Date, Error, Etag, Flags, Result, Writing};
 
 /// A decided deletion: the fields of its tombstone, without the id.
@@ -65,6 +66,12 @@ impl Writing<'_, '_> {
         let encoded = parts.measure(head)?.encode();
         let bytes = [&encoded[..], parts.id.as_bytes(), parts.vector.as_bytes(), parts.server_metadata, parts.content];
         let size = bytes.iter().map(|part| part.len()).sum();
+        let due = match kind {
+            ItemKind::Document => DueTimes::of(parts.content.get(..head.metadata_size as usize).unwrap_or_default()),
+            #[cfg(test)]
+            ItemKind::Note => DueTimes::NONE,
+        };
+        self.change_due(key, before, due)?;
         let items = self.items_of(place, kind)?;
         let keys = schema.item_keys(kind, key, head.etag, items);
         match before {
@@ -87,6 +94,24 @@ impl Writing<'_, '_> {
         Ok(())
     }
 
+    /// Keeps the tree of due times as the metadata of a document have them.
+    #[inline]
+    fn change_due(&mut self, key: &[u8], before: Option<&Existing>, after: DueTimes) -> Result<()> {
+        let before = before.filter(|before| before.may_be_due);
+        if before.is_none() && after == DueTimes::NONE {
+            return Ok(());
+        }
+        let schema = &self.store.schema;
+        let before = match before {
+            Some(Existing { location, head, .. }) => {
+                let record = schema.records.get(&*self.tx, *location)?;
+                DueTimes::of(record.get(head.metadata_at()..head.body_at()).unwrap_or_default())
+            }
+            None => DueTimes::NONE,
+        };
+        change_entries(schema.due, self.tx, key, before, after)
+    }
+
     /// Removes an item, and writes its tombstone if its kind leaves one.
     pub(crate) fn remove_item(&mut self, item: &Existing, key: &[u8], deletion: &Deletion) -> Result<()> {
         let schema = self.store.schema;
@@ -105,6 +130,7 @@ impl Writing<'_, '_> {
         };
         let vector = deletion.vector.as_deref().unwrap_or_default();
         let encoded = Parts { id: &id, vector, server_metadata: &[], content: &[] }.measure(head)?.encode();
+        self.change_due(key, Some(item), DueTimes::NONE)?;
         let items = self.items_of(place, kind)?;
         schema.records.delete(self.tx, item.location, &schema.item_keys(kind, key, item.head.etag, items))?;
         self.change_counts(place, kind).remove_item(item.size);

@@ -5,6 +5,7 @@ use storage::{Location, Reader};
 use super::kinds::ItemKind;
 use super::record::{self, Head, RecordState};
 use super::schema::{Schema, tombstone_key};
+use crate::due::is_mentioned;
 use crate::{ChangeVector, Error, Etag, Result, Writing};
 
 /// A record, of an item or a tombstone, that a write is about to replace or remove.
@@ -15,6 +16,8 @@ pub(crate) struct Existing {
     pub size: usize,
     /// Only if it is not this database's own entry alone.
     pub vector: Option<String>,
+    /// Whether its metadata can name a due time.
+    pub may_be_due: bool,
 }
 
 /// The current state under an id. The decide step reads it and hands it to the apply step, so that nothing is looked up twice.
@@ -42,7 +45,8 @@ impl Existing {
             return Err(Error::Corrupt { rule: "a key leads to a record of its kind" });
         }
         let vector = record::vector(&head, record)?.map(str::to_owned);
-        Ok(Existing { location, head, size: record.len(), vector })
+        let metadata = record.get(head.metadata_at()..head.body_at()).unwrap_or_default();
+        Ok(Existing { location, head, size: record.len(), vector, may_be_due: is_mentioned(metadata) })
     }
 }
 

@@ -3,6 +3,7 @@
 use storage::{Environment, FixedTree, Key, Location, Reader, Records, Table, Tree, WriteTransaction};
 
 use super::kinds::{ItemKind, PerKind};
+use crate::due::DUE;
 use crate::ids::id;
 use crate::{Error, Etag, Result};
 
@@ -18,6 +19,8 @@ pub(crate) struct Schema {
     pub collection_names: Tree,
     /// Lower-cased name of an identity, with `|`, to its value: 8 bytes big-endian, signed.
     pub identities: Tree,
+    /// See [`crate::due`].
+    pub due: Tree,
     /// Single values by name.
     pub state: Tree,
 }
@@ -45,7 +48,13 @@ const VERSION: &[u8] = b"version";
 const KINDS_STORED: &[u8] = b"kinds";
 
 /// The version of everything this crate keeps in an environment.
-const VERSION_NOW: u64 = 2;
+const VERSION_NOW: u64 = 3;
+
+/// The oldest version that is raised to [`VERSION_NOW`] when it is opened: it has no tree of due times.
+const VERSION_RAISED: u64 = 2;
+
+/// The etag up to which documents have their entries in the tree of due times; absent once all have.
+pub(crate) const DUE_BUILT: &[u8] = b"due-built";
 
 /// The name of the contents that attachments will have. They are made by what first needs them.
 pub(crate) const CONTENTS: &[u8] = b"contents";
@@ -94,6 +103,14 @@ impl KindTrees {
     }
 }
 
+/// What an environment says of its documents.
+struct FoundState {
+    state: Tree,
+    version: u64,
+    /// Those that have their trees.
+    kinds: u64,
+}
+
 impl Schema {
     /// Finds the trees, or creates them in a new environment. Those of kinds that came with this version of the program are added.
     ///
@@ -101,8 +118,15 @@ impl Schema {
     pub fn open(environment: &Environment, new_id: Option<[u8; 16]>) -> Result<Schema> {
         let found = Self::find_state(&environment.read())?;
         match found {
-            Some((_, kinds)) if kinds == known_kinds() => Self::find(&environment.read()),
-            Some((state, kinds)) => environment.write(|tx| {
+            Some(found) if found.version == VERSION_NOW && found.kinds == known_kinds() => {
+                Self::find(&environment.read())
+            }
+            Some(FoundState { state, version, kinds }) => environment.write(|tx| {
+                if version == VERSION_RAISED {
+                    Tree::open_or_create(tx, DUE)?;
+                    state.put(tx, DUE_BUILT, &0_u64.to_be_bytes())?;
+                    state.put(tx, VERSION, &VERSION_NOW.to_be_bytes())?;
+                }
                 for kind in ItemKind::all().filter(|kind| kinds & 1 << kind.number() == 0) {
                     KindTrees::create(tx, kind)?;
                 }
@@ -115,8 +139,8 @@ impl Schema {
         }
     }
 
-    /// The tree `state`, and the kinds that have their trees; None if nothing is there.
-    fn find_state(reader: &impl Reader) -> Result<Option<(Tree, u64)>> {
+    /// None if nothing is there.
+    fn find_state(reader: &impl Reader) -> Result<Option<FoundState>> {
         let Some(state) = Tree::open(reader, STATE)? else {
             // Begun anew over documents, it would have another id and give their etags out again.
             return match Records::open(reader, RECORDS)? {
@@ -124,16 +148,16 @@ impl Schema {
                 Some(_) => Err(Error::Corrupt { rule: "documents have their state beside them" }),
             };
         };
-        match state.get(reader, VERSION)?.and_then(u64_from) {
-            Some(VERSION_NOW) => {}
+        let version = match state.get(reader, VERSION)?.and_then(u64_from) {
+            Some(version @ VERSION_RAISED..=VERSION_NOW) => version,
             Some(found) if found > VERSION_NOW => return Err(Error::NewerFormat { found, known: VERSION_NOW }),
-            Some(found) if found > 0 => return Err(Error::OlderFormat { found, oldest: VERSION_NOW }),
+            Some(found) if found > 0 => return Err(Error::OlderFormat { found, oldest: VERSION_RAISED }),
             _ => return Err(Error::Corrupt { rule: "the version of the document format is known" }),
-        }
+        };
         let kinds = state.get(reader, KINDS_STORED)?.and_then(u64_from);
         let kinds = kinds.ok_or(Error::Corrupt { rule: "the kinds of items are stored" })?;
         match kinds & !known_kinds() {
-            0 => Ok(Some((state, kinds))),
+            0 => Ok(Some(FoundState { state, version, kinds })),
             _ => Err(Error::NewerKinds),
         }
     }
@@ -146,6 +170,7 @@ impl Schema {
             collections: Tree::open(reader, COLLECTIONS)?.ok_or_else(missing)?,
             collection_names: Tree::open(reader, COLLECTION_NAMES)?.ok_or_else(missing)?,
             identities: Tree::open(reader, IDENTITIES)?.ok_or_else(missing)?,
+            due: Tree::open(reader, DUE)?.ok_or_else(missing)?,
             state: Tree::open(reader, STATE)?.ok_or_else(missing)?,
         })
     }
@@ -157,6 +182,7 @@ impl Schema {
             collections: Tree::open_or_create(tx, COLLECTIONS)?,
             collection_names: Tree::open_or_create(tx, COLLECTION_NAMES)?,
             identities: Tree::open_or_create(tx, IDENTITIES)?,
+            due: Tree::open_or_create(tx, DUE)?,
             state: Tree::open_or_create(tx, STATE)?,
         };
         schema.set_number(tx, VERSION, VERSION_NOW)?;

@@ -35,6 +35,7 @@ impl DocumentStore {
             (from.collections, to.collections),
             (from.collection_names, to.collection_names),
             (from.identities, to.identities),
+            (from.due, to.due),
             (from.state, to.state),
         ];
         for (from, to) in trees {

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use json::Minifier;
 use storage::{Key, Location, ReadTransaction};
 
+use crate::due;
 use crate::ids::id;
 use crate::ids::identities::value_from;
 use crate::items::collections::Collection;
@@ -12,7 +13,7 @@ use crate::items::kinds::{ItemKind, PerKind};
 use crate::items::record::{Head, RecordState};
 use crate::items::schema::{DATABASE_ID, Schema, tombstone_key};
 use crate::store::Names;
-use crate::{ChangeVector, Etag, Item, ItemCounts, Result, Snapshot};
+use crate::{ChangeVector, DueKind, DueTimes, Etag, Item, ItemCounts, Result, Snapshot};
 
 /// The maximum number of problems described in words; further ones are only counted.
 const PROBLEMS_TOLD_MAX: usize = 100;
@@ -38,6 +39,8 @@ struct Check<'s> {
     minifier: Minifier,
     found: Verification,
     read_count: u64,
+    /// Due times in the metadata of documents.
+    due_count: u64,
     progress: &'s mut dyn FnMut(u64),
 }
 
@@ -71,6 +74,7 @@ impl Snapshot<'_> {
             minifier: Minifier::new(),
             found: Verification::default(),
             read_count: 0,
+            due_count: 0,
             progress,
         };
         let last_etag = schema.last_etag(tx)?;
@@ -79,6 +83,7 @@ impl Snapshot<'_> {
             check.by_etag(kind, RecordState::Tombstone, last_etag)?;
             check.by_key(kind)?;
         }
+        check.due()?;
         check.collections()?;
         check.state()?;
         Ok(check.found)
@@ -185,6 +190,15 @@ impl Check<'_> {
         if self.schema.location_of(self.tx, kind, &key)? != Some(Location(location)) {
             return Ok(Err(format!("the id '{id}' does not lead to it")));
         }
+        if kind == ItemKind::Document {
+            let due = DueTimes::of(item.stored_metadata());
+            for (of, time) in DueKind::ALL.into_iter().filter_map(|of| Some((of, due.get(of)?))) {
+                self.due_count += 1;
+                if !self.schema.due.contains(self.tx, &due::entry(of, time, &key))? {
+                    return Ok(Err(format!("the tree of due times has not '{}' of '{id}'", of.property())));
+                }
+            }
+        }
         Ok((kind.row().check)(&item, &collection.name, &mut self.minifier))
     }
 
@@ -234,6 +248,18 @@ impl Check<'_> {
             if count != expected {
                 self.problem(format!("{count} ids lead to {expected} {what}"));
             }
+        }
+        Ok(())
+    }
+
+    /// Each due time of a document has its entry, so it is enough to count.
+    fn due(&mut self) -> Result<()> {
+        let (mut cursor, mut count) = (self.schema.due.cursor(self.tx), 0);
+        while cursor.next()?.is_some() {
+            count += 1;
+        }
+        if count != self.due_count {
+            self.problem(format!("the tree of due times has {count} entries for {} times", self.due_count));
         }
         Ok(())
     }

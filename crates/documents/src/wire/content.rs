@@ -23,6 +23,11 @@ impl Content {
         let size = self.metadata_size as usize + self.body_size as usize;
         buffer.get(self.start..self.start + size).unwrap_or_default()
     }
+
+    /// The stored metadata.
+    pub fn metadata<'b>(&self, buffer: &'b [u8]) -> &'b [u8] {
+        buffer.get(self.start..self.start + self.metadata_size as usize).unwrap_or_default()
+    }
 }
 
 /// Properties of `@metadata` that the server computes; what a client sends for them is dropped.

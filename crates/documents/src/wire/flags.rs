@@ -30,19 +30,32 @@ impl Flags {
     /// Those of a document that an index wrote: `Artificial` and `FromIndex`.
     pub const OF_INDEX: Flags = Flags(1 << 11 | 1 << 14);
 
+    /// The document is archived.
+    pub const ARCHIVED: Flags = Flags(1 << 13);
+
     /// Whether no flag is set.
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
 
+    /// True if the document is archived.
+    pub fn is_archived(self) -> bool {
+        self.0 & Flags::ARCHIVED.0 != 0
+    }
+
+    /// These, and others.
+    pub(crate) fn with(self, others: Flags) -> Flags {
+        Flags(self.0 | others.0)
+    }
+
+    /// These without others.
+    pub(crate) fn without(self, others: Flags) -> Flags {
+        Flags(self.0 & !others.0)
+    }
+
     /// True if an index was the last writer of the document.
     pub fn is_of_index(self) -> bool {
         self.0 & Flags::OF_INDEX.0 == Flags::OF_INDEX.0
-    }
-
-    /// True if the document is archived.
-    pub fn is_archived(self) -> bool {
-        self.0 & 1 << 13 != 0
     }
 
     /// The flags after a new write: the ones that persist, and those of the writer.

@@ -8,7 +8,7 @@ use crate::commands::command::{Action, Command};
 use crate::commands::patch::Patched;
 use crate::ids::id;
 use crate::wire::content::Content;
-use crate::{Batch, Date, Error, Expected, Flags, HiLoRequest, Result};
+use crate::{Batch, Date, DueKind, Error, Expected, Flags, HiLoRequest, Result};
 
 impl Write {
     /// Reads a write that [`Write::encode`] wrote.
@@ -47,6 +47,11 @@ impl Write {
                 only_if: (from.text()?, from.text()?, from.wide()?),
                 writes: from.list(Decoder::output)?,
             }),
+            kind::DUE => Write::Due {
+                kind: DueKind::from_number(from.byte()?).ok_or(bad("what is due is of a known kind"))?,
+                until: Date::from_ticks(from.number()?),
+                count_max: from.size()?,
+            },
             _ => return Err(bad("its kind is not known")),
         };
         from.end()?;
@@ -213,7 +218,7 @@ impl<'b> Decoder<'b> {
 
     fn command(&mut self, batch: &Batch, is_outer: bool) -> Result<Command> {
         let action = match self.byte()? {
-            action::PUT => Action::Put {
+            kind @ (action::PUT | action::PUT_UNARCHIVED) => Action::Put {
                 content: self.content(batch)?,
                 collection: self.option(|from| from.collection(batch))?,
                 has_whole_id: self.bool()?,
@@ -221,6 +226,7 @@ impl<'b> Decoder<'b> {
                     1 => None,
                     _ => self.option(|from| Ok(Date::from_ticks(from.number()?)))?,
                 },
+                unarchives: kind == action::PUT_UNARCHIVED,
             },
             action::DELETE => Action::Delete,
             action::DELETE_PREFIXED => {

@@ -32,6 +32,7 @@ pub(super) mod kind {
     pub const CLEAN_TOMBSTONES: u8 = 9;
     pub const DEFINITIONS: u8 = 10;
     pub const OUTPUTS: u8 = 11;
+    pub const DUE: u8 = 12;
 }
 
 /// The kinds of commands, as numbers that are stored.
@@ -41,6 +42,8 @@ pub(super) mod action {
     pub const DELETE_PREFIXED: u8 = 3;
     pub const TRACK_CHANGES: u8 = 4;
     pub const PATCHED: u8 = 5;
+    /// As `PUT`, of a document that is no longer archived.
+    pub const PUT_UNARCHIVED: u8 = 6;
 }
 
 impl Write {
@@ -119,6 +122,12 @@ impl Write {
                         out.number(*first);
                     });
                 }
+            }
+            Write::Due { kind: due, until, count_max } => {
+                out.byte(kind::DUE);
+                out.byte(due.number());
+                out.number(until.ticks());
+                out.number(*count_max as u64);
             }
         }
         Ok(())
@@ -222,8 +231,8 @@ impl Encoder<'_> {
 
     fn command(&mut self, command: &Command) -> Result<()> {
         match &command.action {
-            Action::Put { content, collection, has_whole_id, last_modified } => {
-                self.byte(action::PUT);
+            Action::Put { content, collection, has_whole_id, last_modified, unarchives } => {
+                self.byte(if *unarchives { action::PUT_UNARCHIVED } else { action::PUT });
                 self.number(content.start as u64);
                 self.number(content.metadata_size.into());
                 self.number(content.body_size.into());

@@ -10,7 +10,7 @@ mod outputs;
 
 pub use outputs::{OutputFate, OutputWrite, OutputWrites};
 
-use crate::{Batch, Date, Error, Etag, HiLoRange, HiLoRequest, Outcome, Result, Writing};
+use crate::{Batch, Date, DueKind, Error, Etag, HiLoRange, HiLoRequest, Outcome, Result, Writing};
 
 /// A change of a database.
 #[derive(Clone, Debug)]
@@ -79,6 +79,15 @@ pub enum Write {
     Definitions(Vec<DefinitionChange>),
     /// Documents that an index makes of its results: [`Answer::Fates`].
     Outputs(OutputWrites),
+    /// Handles documents that are due, the ones that have been due longest first: [`Answer::Count`]. None is due if that is 0.
+    Due {
+        /// What happens to them.
+        kind: DueKind,
+        /// The last due time that is handled.
+        until: Date,
+        /// How many at most.
+        count_max: usize,
+    },
 }
 
 /// Values that the proposing node adds to a write, so that every node of a group computes the same state.
@@ -105,7 +114,7 @@ pub enum Answer {
     Number(i64),
     /// Of a new id.
     Id(String),
-    /// How many were deleted or removed.
+    /// How many were deleted, removed or handled.
     Count(u64),
     /// Of each document, whether it was deleted.
     Deleted(Vec<bool>),
@@ -170,6 +179,7 @@ impl Writing<'_, '_> {
                 Answer::Done
             }
             Write::Outputs(outputs) => Answer::Fates(self.write_outputs(outputs)?),
+            Write::Due { kind, until, count_max } => Answer::Count(self.run_due(*kind, *until, *count_max)?),
         })
     }
 
@@ -206,7 +216,7 @@ impl Write {
                 | Write::NewId { prefix: name }
                 | Write::DeleteCollection { name, .. } => name.len(),
                 Write::DeleteUntil { ids, .. } => ids.iter().map(|id| size_of::<String>() + id.len()).sum(),
-                Write::CleanTombstones { .. } => 0,
+                Write::CleanTombstones { .. } | Write::Due { .. } => 0,
                 Write::Definitions(changes) => changes.iter().map(DefinitionChange::size).sum(),
                 Write::Outputs(outputs) => outputs.size(),
             }
@@ -263,7 +273,7 @@ impl Answer {
         if let Answer::Id(id) = self { Ok(id) } else { Err(OTHER_FORM) }
     }
 
-    /// The number of documents that were deleted, or of tombstones that were removed.
+    /// The number of documents that were deleted or handled, or of tombstones that were removed.
     ///
     /// # Errors
     ///

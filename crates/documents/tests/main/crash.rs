@@ -116,3 +116,47 @@ fn a_crash_at_any_operation_loses_no_batch_that_was_answered() {
     }
     println!("{images} crash images");
 }
+
+/// Documents that are due, and some that are not.
+fn with_due(io: &SimulatedIo) -> DocumentStore {
+    let store = open(io).unwrap();
+    let mut batch = Batch::new();
+    for number in 0..40 {
+        let (kind, day) = (DueKind::ALL[number % 3].property(), 1 + number / 10);
+        let text =
+            format!(r#"{{"N":{number},"@metadata":{{"@collection":"Users","{kind}":"2030-01-0{day}T00:00:00Z"}}}}"#);
+        batch.put(&format!("users/{number}"), text.as_bytes(), Expected::Any).unwrap();
+    }
+    store.write(Date::now(), |writing| writing.run(&batch)).unwrap();
+    store
+}
+
+#[test]
+fn a_crash_leaves_a_run_of_what_is_due_whole_or_absent() {
+    let until = Date::parse("2030-01-03T00:00:00Z").unwrap();
+    for kind in DueKind::ALL {
+        let run = |store: &DocumentStore| store.apply(&Write::Due { kind, until, count_max: 100 }, store.stamp());
+        let whole = SimulatedIo::new();
+        let store = with_due(&whole);
+        let (before, due) = (whole.operations(), store.read().due(kind, 100).unwrap().len());
+        assert_eq!(run(&store).unwrap().answer.count().unwrap(), 10);
+        let mut random = Random::new(7);
+        for at in before..whole.operations() {
+            let io = SimulatedIo::new();
+            let store = with_due(&io);
+            io.fail_at(Some(Fault { at, for_ever: true, kind: ErrorKind::Other }));
+            let is_answered = run(&store).is_ok();
+            io.fail_at(None);
+            let image = io.crash(|| match random.below(3) {
+                0 => Fate::Lost,
+                1 => Fate::Persisted,
+                _ => Fate::Torn(random.next()),
+            });
+            drop(store);
+            let store = open(&image).unwrap();
+            let left = store.read().due(kind, 100).unwrap().len();
+            assert!(left == due - 10 || left == due && !is_answered, "{left} of {due} are left");
+            assert_eq!(store.read().verify().unwrap().problems, Vec::<String>::new());
+        }
+    }
+}

@@ -8,6 +8,17 @@ use testing::seeds::{self, Case};
 
 use crate::document_model::{COLLECTIONS, random_id};
 
+const DUE_DATES: [&str; 2] = ["2030-01-01T00:00:00Z", "2031-01-01T00:00:00Z"];
+
+/// Properties of metadata that name due times, or nothing.
+fn due(random: &mut Random) -> String {
+    let properties = DueKind::ALL.iter().filter_map(|kind| {
+        let date = (random.below(3) == 0).then(|| *random.of(&DUE_DATES))?;
+        Some(format!(",\"{}\":\"{date}\"", kind.property()))
+    });
+    properties.collect()
+}
+
 /// Members of one group have one database id.
 fn open() -> DocumentStore {
     let options = StoreOptions { new_database_id: Some([7; 16]), ..StoreOptions::default() };
@@ -50,9 +61,10 @@ fn batch(random: &mut Random, store: &DocumentStore, mut batch: Batch) -> Batch 
             0..=3 => {
                 let collection = COLLECTIONS[random.below(4) as usize];
                 let text = format!(
-                    "{{\"N\":{},\"S\":\"{}\",\"@metadata\":{{\"@collection\":\"{collection}\"}}}}",
+                    "{{\"N\":{},\"S\":\"{}\",\"@metadata\":{{\"@collection\":\"{collection}\"{}}}}}",
                     random.below(3),
-                    "s".repeat(random.below(2000) as usize)
+                    "s".repeat(random.below(2000) as usize),
+                    due(random)
                 );
                 batch.put(&id, text.as_bytes(), expected).unwrap();
             }
@@ -78,7 +90,7 @@ fn batch(random: &mut Random, store: &DocumentStore, mut batch: Batch) -> Batch 
 /// Any write; `None` for a batch whose patches cannot be resolved.
 fn write(random: &mut Random, store: &DocumentStore) -> Option<Write> {
     let etag = random.below(store.read().last_etag().unwrap() + 1);
-    Some(match random.below(14) {
+    Some(match random.below(16) {
         0 => Write::NextHiLo(HiLoRequest {
             tag: "Tags".to_owned(),
             last_batch_size: 32,
@@ -122,6 +134,11 @@ fn write(random: &mut Random, store: &DocumentStore) -> Option<Write> {
             });
             let writes = writes.collect();
             Write::Outputs(OutputWrites { only_if: ("index".to_owned(), "b".to_owned(), 1), writes })
+        }
+        10 | 11 => {
+            let kind = *random.of(&DueKind::ALL);
+            let until = Date::parse(DUE_DATES[random.below(2) as usize]).unwrap();
+            Write::Due { kind, until, count_max: random.below(5) as usize }
         }
         _ => {
             let given = Batch::new().skip_unchanged(random.below(2) == 0);

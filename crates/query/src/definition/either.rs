@@ -1,6 +1,6 @@
 //! An index of any kind.
 
-use super::{AutomaticIndex, Field, Fields, IndexSource, MapIndex, Output};
+use super::{ArchivedDocuments, AutomaticIndex, Field, Fields, IndexSource, MapIndex, Output};
 use std::sync::Arc;
 
 /// What an index is.
@@ -71,6 +71,14 @@ impl IndexDefinition {
         match self {
             IndexDefinition::Automatic(index) => !index.group_by().is_empty(),
             IndexDefinition::Map(index) => index.reduce().is_some(),
+        }
+    }
+
+    /// Which documents it takes.
+    pub fn archived(&self) -> ArchivedDocuments {
+        match self {
+            IndexDefinition::Automatic(_) => ArchivedDocuments::default(),
+            IndexDefinition::Map(index) => index.archived(),
         }
     }
 

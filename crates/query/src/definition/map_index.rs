@@ -1,5 +1,6 @@
 //! Indexes that users define: maps and a reduce, in C# or JavaScript, and how fields are analysed.
 
+use super::archived::{self, ArchivedDocuments};
 use super::configuration::setting_text;
 use super::field_options::{spatials, storages, vectors};
 use super::output::{self, Output};
@@ -31,6 +32,7 @@ pub struct MapIndex {
     vectors: BTreeMap<String, VectorOptions>,
     /// Whether its results become documents.
     output: Option<Output>,
+    archived: ArchivedDocuments,
     /// What is missing is indexed as null.
     missing_is_null: bool,
     /// What has none of the fields is indexed.
@@ -96,9 +98,8 @@ const MISSING: [(&str, Feature); 2] =
     [("AdditionalAssemblies", Feature::CsharpSources), ("CompoundFields", Feature::CompoundFields)];
 
 /// Properties that may have the values that say nothing; others need a feature.
-const ONLY: [(&str, &[&str], Feature); 3] = [
+const ONLY: [(&str, &[&str], Feature); 2] = [
     ("DeploymentMode", &["Parallel"], Feature::IndexDeployment),
-    ("ArchivedDataProcessingBehavior", &["ExcludeArchived"], Feature::Archival),
     ("SourceType", &["Documents", "None"], Feature::IndexSources),
 ];
 
@@ -163,6 +164,7 @@ impl MapIndex {
         }
         let vectors = vectors(fields)?;
         let output = Output::of(given, reduce.as_deref())?;
+        let archived = ArchivedDocuments::of(given).map_err(DefinitionError::Invalid)?;
         let given = given.clone();
         Ok(MapIndex {
             analyses,
@@ -174,6 +176,7 @@ impl MapIndex {
             maps,
             reduce,
             output,
+            archived,
             missing_is_null,
             indexes_empty,
         })
@@ -197,6 +200,11 @@ impl MapIndex {
     /// Its reduce, if what is mapped is grouped.
     pub fn reduce(&self) -> Option<&Arc<Reduce>> {
         self.reduce.as_ref()
+    }
+
+    /// Which documents it takes.
+    pub fn archived(&self) -> ArchivedDocuments {
+        self.archived
     }
 
     /// Where its results become documents.
@@ -324,7 +332,7 @@ impl MapIndex {
             Some(Value::Array(elements)) if elements.is_empty() => None,
             Some(value) => Some(value.clone()),
         };
-        ["Maps", "Reduce", "AdditionalSources", "Fields", "Configuration"]
+        ["Maps", "Reduce", "AdditionalSources", "Fields", "Configuration", archived::PROPERTY]
             .iter()
             .chain(&output::PROPERTIES)
             .all(|key| said(self.given.get(key)) == said(other.get(key)))

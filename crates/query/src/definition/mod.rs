@@ -2,6 +2,7 @@
 //!
 //! Queries make some ([`AutomaticIndex`]), users define others ([`MapIndex`]); an [`IndexDefinition`] is either.
 
+mod archived;
 mod automatic;
 mod configuration;
 mod either;
@@ -16,6 +17,7 @@ mod source;
 pub(crate) mod terms;
 mod vectors;
 
+pub use archived::ArchivedDocuments;
 pub use automatic::{ALL_DOCUMENTS, AutomaticIndex, COUNT, GroupedBy, name_of};
 pub use configuration::{SettingRefused, SettingsOf};
 pub use either::IndexDefinition;

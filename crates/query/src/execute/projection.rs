@@ -95,7 +95,7 @@ impl Projection {
                         json::Writer::new(out).string(&document.last_modified().to_string());
                         return true;
                     }
-                    let stored = [b"{", document.stored_metadata(), b"}"].concat();
+                    let stored = [b"{", &*document.metadata_of_scripts(), b"}"].concat();
                     write_path(steps, Raw::new(&stored), out)
                 }),
                 Projected::Key(fields) => {

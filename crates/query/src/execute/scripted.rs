@@ -265,7 +265,7 @@ fn push(out: &mut Vec<u8>, name: &[u8], value: Raw<'_>) {
 fn of_script(document: &Document<'_>) -> script::Document {
     script::Document {
         id: document.id().to_owned(),
-        json: document.stored_json().into(),
+        json: document.json_of_scripts().into(),
         stored: Some(Stored {
             change_vector: document.change_vector(),
             last_modified: document.last_modified().to_string(),

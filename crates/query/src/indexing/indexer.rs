@@ -13,7 +13,7 @@ use super::mapped_groups::MappedGroups;
 use super::progress::{FAILED, documents_after, progress_of, tombstones_after};
 use super::reference_rounds::{Change, Round, Rounds};
 use super::step::{BatchResult, Failure, Moment};
-use crate::definition::{Field, IndexDefinition, IndexSource};
+use crate::definition::{ArchivedDocuments, Field, IndexDefinition, IndexSource};
 use crate::index::{Batch, Entry, Error, Index, IndexSnapshot, Progress, Result};
 use crate::mapping::MapError;
 use documents::{Document, Snapshot, id};
@@ -24,6 +24,7 @@ pub struct Indexer {
     /// Mapped collections first, then the collections that maps load from.
     sources: Vec<IndexSource>,
     has_references: bool,
+    archived: ArchivedDocuments,
     makes: Makes,
     /// Documents and tombstones of a batch.
     batch_count_max: u64,
@@ -126,7 +127,8 @@ impl Indexer {
             },
         };
         let (sources, has_references) = (definition.sources(), definition.has_references());
-        Ok(Indexer { sources, has_references, makes, batch_count_max: BATCH_DOCUMENTS as u64 })
+        let archived = definition.archived();
+        Ok(Indexer { sources, has_references, archived, makes, batch_count_max: BATCH_DOCUMENTS as u64 })
     }
 
     /// Makes batches smaller.
@@ -239,7 +241,7 @@ impl Indexer {
         let snapshot = index.read()?;
         let mut progress = before.clone();
         let mut step = BatchResult { is_done: true, ..BatchResult::default() };
-        let Indexer { sources, has_references, makes, batch_count_max } = self;
+        let Indexer { sources, has_references, archived, makes, batch_count_max } = self;
         let (mut loaded, mut field_failures) = (LoadedIds::default(), FieldFailures::default());
         let mut filling = Filling {
             makes,
@@ -247,6 +249,7 @@ impl Indexer {
             before: &snapshot,
             removed_bytes: 0,
             documents,
+            archived: *archived,
             has_references: *has_references,
             count_max: *batch_count_max,
             bytes_max: BATCH_BYTES,
@@ -325,6 +328,7 @@ struct Filling<'f> {
     /// Of the entries of deleted documents: all of them are copied and taken out of lists when the batch is written.
     removed_bytes: usize,
     documents: &'f Snapshot<'f>,
+    archived: ArchivedDocuments,
     has_references: bool,
     /// The batch is full at this number of documents and tombstones,
     count_max: u64,
@@ -497,8 +501,14 @@ impl Filling<'_> {
         Ok(false)
     }
 
-    /// Adds a document, or what is wrong with it.
+    /// Adds a document, or what is wrong with it; takes out one that is archived, where the index does not take those.
     fn add(&mut self, document: &Document<'_>) -> Result<()> {
+        if !self.archived.takes(document.flags()) {
+            self.remove(document.id())?;
+            self.set_references(document.id(), &[]);
+            self.step.removed += 1;
+            return Ok(());
+        }
         self.loaded.clear();
         match self.put(document) {
             Ok(()) => {}

@@ -75,6 +75,7 @@ fn view<'d>(document: &Document<'d>, collection: Cow<'d, str>, reads_metadata: b
         id: document.id(),
         body: document.body(),
         metadata: Properties::new(document.stored_metadata()),
+        is_archived: document.flags().is_archived(),
         collection,
         change_vector: if reads_metadata { document.change_vector().into() } else { "".into() },
         last_modified: document.last_modified(),

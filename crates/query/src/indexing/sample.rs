@@ -30,6 +30,10 @@ pub fn map_results(
     let (mut results, mut loaded, mut size, mut count) = (Vec::new(), LoadedIds::default(), 0, 0);
     for source in definition.sources().iter().filter(|source| !source.is_referenced) {
         for document in documents_after(documents, source, 0)? {
+            let document = document?;
+            if !definition.archived().takes(document.flags()) {
+                continue;
+            }
             if count == count_max || size >= BATCH_BYTES || !goes_on() {
                 return Ok(results);
             }
@@ -37,7 +41,7 @@ pub fn map_results(
             loaded.clear();
             let mut made = Vec::new();
             let mapped = runner.run(
-                &document?,
+                &document,
                 Loading { documents, loaded: &mut loaded, control: &goes_on },
                 &mut |_, output| {
                     let mut result = Vec::new();

@@ -137,6 +137,9 @@ fn write_members(members: Members<'_>, json: &mut Writer<'_>) {
 
 fn write_metadata(document: &DocumentView<'_>, json: &mut Writer<'_>) {
     write_members(document.metadata.members(), json);
+    if document.is_archived {
+        json.name("@archived").bool(true);
+    }
     json.name("@id").string(document.id);
     json.name("@change-vector").string(&document.change_vector);
     json.name("@last-modified").string(&String::from_utf8_lossy(&document.last_modified.text()));

@@ -13,6 +13,8 @@ pub struct DocumentView<'d> {
     pub body: Raw<'d>,
     /// The stored properties of its metadata.
     pub metadata: Properties<'d>,
+    /// Whether its metadata have `@archived` too.
+    pub is_archived: bool,
     /// Its collection as the document spells it; `@empty` if it names none.
     pub collection: Cow<'d, str>,
     /// The change vector; may be empty for a definition that does not read metadata ([`Map::reads_metadata`](super::Map::reads_metadata)).

@@ -44,6 +44,7 @@ impl Document {
 
     fn view(&self) -> DocumentView<'_> {
         DocumentView {
+            is_archived: false,
             id: &self.id,
             body: Raw::new(&self.body),
             metadata: Properties::new(&self.metadata[1..self.metadata.len() - 1]),

@@ -8,6 +8,7 @@ const DOCUMENT: &[u8] = br#"{"Name":"Bob","N":7,"D":-1.5e300,"Dt":"2024-01-02T03
 
 fn view() -> DocumentView<'static> {
     DocumentView {
+        is_archived: false,
         id: "things/1",
         body: Raw::new(DOCUMENT),
         metadata: Properties::new(br#""@collection":"Things""#),

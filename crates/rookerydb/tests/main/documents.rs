@@ -151,3 +151,23 @@ fn changes_come_in_the_order_of_writes() {
     assert_eq!(received.recv_timeout(Duration::from_secs(20)), Err(RecvTimeoutError::Disconnected));
     waiting.join().unwrap();
 }
+
+#[test]
+fn documents_expire_and_are_refreshed_while_the_store_is_open() {
+    let shop = shop();
+    let document =
+        |property: &str| json!({ "@metadata": { "@collection": "Users", property: "2020-01-01T00:00:00Z" } });
+    shop.put("users/1", &document("@expires")).unwrap();
+    shop.put("users/2", &document("@refresh")).unwrap();
+    let mut changes = shop.changes().unwrap();
+    shop.set_lifetime(Lifetime::Expiration, Some(Duration::from_secs(1))).unwrap();
+    shop.set_lifetime(Lifetime::Refresh, Some(Duration::from_secs(1))).unwrap();
+    shop.set_lifetime(Lifetime::Archival, None).unwrap();
+    let mut ids: Vec<String> =
+        (0..2).map(|_| changes.next_within(Duration::from_secs(60)).unwrap().unwrap().id).collect();
+    ids.sort();
+    assert_eq!(ids, ["users/1", "users/2"]);
+    assert!(shop.get("users/1").unwrap().is_none() && shop.get("users/2").unwrap().is_some());
+    let refused = shop.set_lifetime(Lifetime::Refresh, Some(Duration::from_millis(999)));
+    assert!(matches!(refused, Err(Error::Invalid(_))), "{refused:?}");
+}

@@ -103,7 +103,8 @@ fn expression() -> impl Strategy<Value = String> {
         "x.map",
         "this.l.concat",
         "cmpxchg",
-        "archived.x",
+        "archived.unarchive",
+        "archived.archiveAt",
         "eval",
     ]);
     value.prop_recursive(3, 12, 3, move |inner| {

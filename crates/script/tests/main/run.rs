@@ -135,7 +135,11 @@ fn the_functions_of_the_protocol_are_there() {
     check_fails("id()", "Misuse");
     check_fails("try { id() } catch (e) {}", "Misuse");
     check_fails("counter(this, 'x')", "NotSupported { function: \"counter\" }");
-    check_fails("archived.archiveAt(this, 'x')", "NotSupported");
+    check_fails("archived.archiveAt(this, 'x')", "Misuse");
+    check_fails("archived.archiveAt(this)", "Misuse");
+    check_fails("archived.archiveAt('a', '2030-01-01T00:00:00Z')", "Misuse");
+    check_fails("archived.unarchive()", "Misuse");
+    check_fails("archived.unarchive('a')", "Misuse");
 }
 
 #[test]

@@ -10,6 +10,7 @@ pub(crate) mod configuration;
 pub(crate) mod databases;
 pub(crate) mod diagnostics;
 pub(crate) mod docs;
+pub(crate) mod due;
 pub(crate) mod health;
 pub(crate) mod hilo;
 pub(crate) mod identities;

@@ -16,8 +16,8 @@ use super::exchange::Exchange;
 use crate::error::{Result, Write};
 use crate::handlers::{
     api_keys, bulk_docs, bulk_insert, certificates, changes, collections, configuration, databases, diagnostics, docs,
-    health, hilo, identities, indexes, live, mcp, members, metrics, multi_get, node_info, operations, pages, patches,
-    queries, sample_data, smuggler, statistics, streams, studio, test_endpoints, topology, traffic_watch,
+    due, health, hilo, identities, indexes, live, mcp, members, metrics, multi_get, node_info, operations, pages,
+    patches, queries, sample_data, smuggler, statistics, streams, studio, test_endpoints, topology, traffic_watch,
 };
 use crate::messages::reply::Reply;
 
@@ -204,6 +204,10 @@ pub static ROUTES: &[Route] = &[
     later("PUT", "/databases/*/admin/configuration/settings", Admin, pending!(databases::put_settings)),
     later("PUT", "/databases/*/admin/configuration/client", Admin, pending!(configuration::put_client)),
     now("GET", "/databases/*/configuration/client", Read, configuration::client),
+    now("GET", "/databases/*/due", Read, due::next),
+    later("POST", "/databases/*/admin/expiration/config", Admin, pending!(due::put_expiration)),
+    later("POST", "/databases/*/admin/refresh/config", Admin, pending!(due::put_refresh)),
+    later("POST", "/databases/*/admin/data-archival/config", Admin, pending!(due::put_archival)),
     // Certificates of clients.
     now("GET", "/certificates/whoami", Anyone, certificates::whoami),
     later("GET", "/admin/certificates", Operator, pending!(certificates::list)),
@@ -362,9 +366,6 @@ pub static ROUTES: &[Route] = &[
     missing("POST", "/databases/*/subscriptions/drop", ReadWrite, Feature::Subscriptions),
     missing("GET", "/databases/*/subscriptions/try", Read, Feature::Subscriptions),
     missing("POST", "/databases/*/subscriptions/try", Read, Feature::Subscriptions),
-    missing("POST", "/databases/*/admin/expiration/config", Admin, Feature::Expiration),
-    missing("POST", "/databases/*/admin/refresh/config", Admin, Feature::Refresh),
-    missing("POST", "/databases/*/admin/data-archival/config", Admin, Feature::Archival),
     missing("GET", "/databases/*/schema-validation/config", Read, Feature::SchemaValidation),
     missing("POST", "/databases/*/admin/schema-validation/config", Admin, Feature::SchemaValidation),
     missing("POST", "/databases/*/schema-validation/validate", Read, Feature::SchemaValidation),

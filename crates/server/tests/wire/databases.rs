@@ -125,7 +125,7 @@ fn what_a_record_cannot_set_up_yet_is_refused_by_name() {
         (r#"{"Encrypted":true}"#, "Encrypted", "encrypted databases"),
         (r#"{"Sharding":{"Shards":{"0":{}}}}"#, "Sharding", "sharding"),
         (r#"{"Revisions":{"Default":{}}}"#, "Revisions", "revisions"),
-        (r#"{"Expiration":{"Disabled":false}}"#, "Expiration", "expiration of documents"),
+        (r#"{"TimeSeries":{"Disabled":false}}"#, "TimeSeries", "time series"),
         (r#"{"Indexes":{"X":{}}}"#, "Indexes", "indexes in the record of a database"),
         (r#"{"PeriodicBackups":[{}]}"#, "PeriodicBackups", "backup and restore"),
         (r#"{"ExternalReplications":[{}]}"#, "ExternalReplications", "replication"),

@@ -20,6 +20,7 @@ mod date_parts;
 mod dates;
 mod diagnostics;
 mod docs;
+mod due;
 mod explain;
 mod explanations;
 mod facets;

@@ -87,7 +87,10 @@ pub(super) fn pairs<'d>(value: &Value<'d>) -> Option<Vec<Value<'d>>> {
             let metadata = pair(Cow::Borrowed("@metadata"), Value::Metadata(Rc::clone(document)));
             Some(of_members(document.body.members()).chain([metadata]).collect())
         }
-        Value::Metadata(document) => Some(of_members(document.metadata.members()).collect()),
+        Value::Metadata(document) => {
+            let archived = document.is_archived.then(|| pair(Cow::Borrowed("@archived"), Value::Bool(true)));
+            Some(of_members(document.metadata.members()).chain(archived).collect())
+        }
         _ => None,
     }
 }
@@ -110,6 +113,7 @@ fn metadata_member<'d>(document: &DocumentView<'d>, name: &str) -> Value<'d> {
         "@change-vector" => Value::Text(document.change_vector.clone()),
         // Ticks of a date are those of the years 1 to 9999.
         "@last-modified" => Value::Date(DateTime { ticks: document.last_modified.ticks() as i64, kind: DateKind::Utc }),
+        "@archived" if document.is_archived => Value::Bool(true),
         name => Value::of_found(document.metadata.get(name)),
     }
 }

@@ -226,6 +226,10 @@ fn whole(document: &DocumentView<'_>) -> Vec<u8> {
     json.extend_from_slice(b"\"@metadata\":");
     json.push(b'{');
     json.extend_from_slice(metadata);
+    if document.is_archived {
+        json.extend_from_slice(if metadata.is_empty() { b"" } else { b"," });
+        json.extend_from_slice(b"\"@archived\":true");
+    }
     json.extend_from_slice(b"}}");
     json
 }

@@ -8,6 +8,7 @@ const BODY: &str = r#"{"A":1,"B":{"C":"x"},"N":null,"T":["a","b"],"D":"2020-01-0
 
 fn document() -> DocumentView<'static> {
     DocumentView {
+        is_archived: false,
         id: "users/1",
         body: Raw::new(BODY.as_bytes()),
         metadata: json::Properties::new(br#""@collection":"Users""#),

@@ -11,6 +11,7 @@ const DOCUMENT: &[u8] = br#"{"Name":"Ann Smith","Email":"ann.smith@example.com",
 
 fn view() -> DocumentView<'static> {
     DocumentView {
+        is_archived: false,
         id: "users/1",
         body: Raw::new(DOCUMENT),
         metadata: Properties::new(b""),

@@ -35,6 +35,7 @@ fn maps() {
         let map = Map::compile_script(text, "").unwrap();
         print(what, rounds(), &mut || {
             let view = DocumentView {
+                is_archived: false,
                 id: "users/1",
                 body: Raw::new(DOCUMENT.as_bytes()),
                 metadata: Properties::new(br#""@collection":"Users""#),

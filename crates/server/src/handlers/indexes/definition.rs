@@ -13,9 +13,9 @@ pub(crate) fn write(json: &mut json::Writer<'_>, database: &Database, index: &In
     json.object(|json| {
         json.name("Name").string(index.name()).name("SourceType").string("Documents");
         json.name("Type").string(index.wire_type()).name("LockMode").string(settings.lock_mode.name());
-        json.name("ArchivedDataProcessingBehavior").null();
-        json.name("Priority").string(settings.priority.name()).name("State").string(state(database, index));
         let given = |key| map.and_then(|map| map.given().get(key)).and_then(Value::as_str);
+        json.name("ArchivedDataProcessingBehavior").optional_string(given("ArchivedDataProcessingBehavior"));
+        json.name("Priority").string(settings.priority.name()).name("State").string(state(database, index));
         json.name("OutputReduceToCollection").optional_string(given("OutputReduceToCollection"));
         json.name("DeploymentMode").null();
         match index.output_number() {

@@ -141,7 +141,9 @@ impl ObservedIndex {
             json.name("LastIndexingTime").string(&date(statistics.last_indexed.or(Some(index.created()))));
             json.name("IsStale").bool(*is_stale).name("LockMode").string(settings.lock_mode.name());
             json.name("Type").string(index.wire_type());
-            json.name("SearchEngineType").string(engine).name("ArchivedDataProcessingBehavior").null();
+            json.name("SearchEngineType").string(engine);
+            let given = index.definition().as_map().and_then(|map| map.given().get("ArchivedDataProcessingBehavior"));
+            json.name("ArchivedDataProcessingBehavior").optional_string(given.and_then(|given| given.as_str()));
             json.name("Status").string(status_name(index)).name("EntriesCount").unsigned(statistics.entry_count);
             json.name("ErrorsCount").unsigned(statistics.error_count).name("SourceType").string("Documents");
             json.name("ReferencedCollections").array(|json| {

@@ -1,6 +1,9 @@
 //! What `/metrics` tells of databases and indexes, read once for all families: each family needs all of them.
 
-use database::{Database, Error, Index, IndexingStatus, OperationStatus, Result};
+use std::time::Duration;
+
+use database::documents::Date;
+use database::{Database, DueCounts, Error, Index, IndexingStatus, OperationStatus, Result};
 use storage::Gauges;
 
 use crate::limits::{METRICS_DATABASES_MAX, METRICS_INDEXES_MAX};
@@ -32,6 +35,8 @@ pub(super) struct OpenFacts {
     pub(super) queued_batches: u64,
     pub(super) running_operations: u64,
     pub(super) storage: Gauges,
+    pub(super) due: DueCounts,
+    pub(super) due_lag: Duration,
     pub(super) indexes: Vec<IndexFacts>,
     pub(super) index_count: u64,
 }
@@ -55,14 +60,14 @@ impl Facts {
     pub(super) fn of(node: &Node) -> Facts {
         let names = node.databases.names();
         let mut facts = Facts { databases: Vec::new(), database_count: names.len(), indexes_left_out: 0 };
-        let mut room = METRICS_INDEXES_MAX;
+        let (mut room, now) = (METRICS_INDEXES_MAX, node.databases.clock().now());
         for name in names.into_iter().take(METRICS_DATABASES_MAX) {
             let (state, open) = match node.databases.peek(&name) {
                 Ok(None) => ("closed", None),
                 Err(Error::Disabled { .. }) => ("disabled", None),
                 // It was deleted since it was listed.
                 Err(_) => continue,
-                Ok(Some(database)) => match OpenFacts::of(&database, room) {
+                Ok(Some(database)) => match OpenFacts::of(&database, room, now) {
                     Ok(open) => {
                         room -= open.indexes.len();
                         facts.indexes_left_out += open.index_count as usize - open.indexes.len();
@@ -82,7 +87,7 @@ impl Facts {
 
 impl OpenFacts {
     /// * `index_count_max`: indexes to be looked at.
-    fn of(database: &Database, index_count_max: usize) -> Result<OpenFacts> {
+    fn of(database: &Database, index_count_max: usize, now: Date) -> Result<OpenFacts> {
         let statistics = database.read().statistics()?;
         let all = database.indexes().all();
         // One that cannot be read now is damaged: the next batch or query finds that, and it is rebuilt.
@@ -97,6 +102,8 @@ impl OpenFacts {
             requests: database.request_count(),
             queued_batches: database.queued_count() as u64,
             running_operations: operations.iter().filter(|operation| is_running(operation.status())).count() as u64,
+            due: database.due_counts(),
+            due_lag: database.due_lag(now)?,
             storage: database.documents().environment().gauges(),
             indexes,
             index_count: all.len() as u64,

@@ -79,7 +79,7 @@ pub(super) const DATABASE_STATE: Family =
     gauge("rookery_database_state", "1 for the present state: open, closed (idle), disabled or failed.");
 
 /// Of each open database.
-pub(super) const OF_DATABASES: [(Family, Value<OpenFacts>); 12] = [
+pub(super) const OF_DATABASES: [(Family, Value<OpenFacts>); 16] = [
     (gauge("rookery_database_documents", "Documents."), |open| open.documents),
     (
         gauge("rookery_database_tombstones", "Tombstones of deleted documents that indexes still have to read."),
@@ -116,6 +116,25 @@ pub(super) const OF_DATABASES: [(Family, Value<OpenFacts>); 12] = [
     (gauge("rookery_database_open_snapshots", "Snapshots that readers hold open."), |open| {
         open.storage.open_readers as u64
     }),
+    (
+        counter("rookery_database_documents_expired_total", "Documents that expired since the database was opened."),
+        |open| open.due.expired,
+    ),
+    (
+        counter("rookery_database_documents_refreshed_total", "Documents refreshed since the database was opened."),
+        |open| open.due.refreshed,
+    ),
+    (
+        counter("rookery_database_documents_archived_total", "Documents archived since the database was opened."),
+        |open| open.due.archived,
+    ),
+    (
+        gauge(
+            "rookery_database_due_lag_seconds",
+            "The longest time that a document has been due for expiration, refresh or archival; 0 where these are disabled.",
+        ),
+        |open| open.due_lag.as_secs(),
+    ),
     (gauge("rookery_database_indexes", "Indexes."), |open| open.index_count),
     (gauge("rookery_database_stale_indexes", "Indexes that lack changes, those that failed included."), |open| {
         open.indexes.iter().filter(|index| index.is_stale).count() as u64

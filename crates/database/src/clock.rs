@@ -1,0 +1,88 @@
+//! The clock of what happens at a time: expiration, refresh and archival of documents. Tests move it by hand.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use documents::Date;
+use parking_lot::Mutex;
+
+/// A clock.
+pub trait Clock: Send + Sync + fmt::Debug {
+    /// The time now.
+    fn now(&self) -> Date;
+
+    /// How long a thread that waits for a time has to sleep; `None`: until it is woken by what [`Self::on_move`] was given.
+    fn time_until(&self, time: Date) -> Option<Duration>;
+
+    /// Has `moved` called whenever the clock is moved by hand, on the thread that moves it, and after the move.
+    fn on_move(&self, moved: Box<dyn Fn() + Send + Sync>);
+}
+
+/// The clock of the system.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> Date {
+        Date::now()
+    }
+
+    fn time_until(&self, time: Date) -> Option<Duration> {
+        Some(time.since(self.now()))
+    }
+
+    fn on_move(&self, _: Box<dyn Fn() + Send + Sync>) {}
+}
+
+/// A clock that stands still until it is moved. Moving it returns when everything that is due by then has happened.
+#[derive(Clone, Default)]
+pub struct ManualClock(Arc<Inner>);
+
+#[derive(Default)]
+struct Inner {
+    now: Mutex<Date>,
+    moved: Mutex<Vec<Arc<dyn Fn() + Send + Sync>>>,
+}
+
+impl ManualClock {
+    /// A clock that stands at a time.
+    pub fn at(now: Date) -> ManualClock {
+        ManualClock(Arc::new(Inner { now: Mutex::new(now), moved: Mutex::default() }))
+    }
+
+    /// Moves it forward.
+    pub fn advance(&self, by: Duration) {
+        let ticks = u64::try_from(by.as_nanos() / 100).unwrap_or(u64::MAX);
+        let to = Date::from_ticks(self.now().ticks().saturating_add(ticks));
+        self.set(to);
+    }
+
+    /// Moves it to a time.
+    pub fn set(&self, now: Date) {
+        *self.0.now.lock() = now;
+        // Called without the lock: they read the clock.
+        let moved = self.0.moved.lock().clone();
+        moved.iter().for_each(|moved| moved());
+    }
+}
+
+impl Clock for ManualClock {
+    fn now(&self) -> Date {
+        *self.0.now.lock()
+    }
+
+    fn time_until(&self, _: Date) -> Option<Duration> {
+        None
+    }
+
+    fn on_move(&self, moved: Box<dyn Fn() + Send + Sync>) {
+        self.0.moved.lock().push(Arc::from(moved));
+    }
+}
+
+impl fmt::Debug for ManualClock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ManualClock").field(&self.now()).finish()
+    }
+}
