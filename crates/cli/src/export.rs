@@ -1,6 +1,8 @@
 //! `rookery export`: the documents of a database, of a collection or of a query of a running server as a file.
 //!
-//! A dump (`.ravendbdump`) has the indexes and identities too; the server makes it. JSON lines come from one consistent state of the database, whatever is written meanwhile. A line of an export of a whole database
+//! A dump (`.ravendbdump`) has the indexes and identities too; the server makes it.
+//!
+//! JSON lines come from one consistent state of the database, whatever is written meanwhile. A line of an export of a whole database
 //! or collection is what `rookery import` and the studio read; identities follow the documents of a whole database. CSV needs to
 //! know its columns first, so the documents are read twice.
 

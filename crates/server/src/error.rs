@@ -104,7 +104,7 @@ pub(crate) enum Error {
     )]
     BulkInsert { done: BulkInsertCounts, cause: Box<Error> },
     /// An import failed part of the way.
-    #[error("{}{}", .cause.message(), stored_before(*.stored))]
+    #[error("{} Documents stored before it: {stored}.", .cause.message())]
     Import { stored: u64, cause: Box<Error> },
     /// The certificate, or the lack of one, does not allow this.
     #[error("{0}")]
@@ -137,15 +137,6 @@ pub(crate) enum Error {
     /// The databases refused.
     #[error(transparent)]
     Database(database::Error),
-}
-
-/// What an import has stored that failed.
-fn stored_before(stored: u64) -> String {
-    match stored {
-        0 => " No document was stored.".to_owned(),
-        1 => " One document was stored before.".to_owned(),
-        stored => format!(" {stored} documents were stored before."),
-    }
 }
 
 /// The error of a request whose handler panicked with `panic`.

@@ -127,6 +127,13 @@ pub(super) fn read_answer(stream: impl Read) -> anyhow::Result<(u16, Vec<u8>)> {
     Ok((answer.status, answer.text()?))
 }
 
+/// The message of an answer that refuses a request.
+pub(super) fn message(answer: &[u8]) -> String {
+    let value = json::Value::parse(answer).ok();
+    let message = value.as_ref().and_then(|value| value.get("Message")).and_then(json::Value::as_str);
+    message.map_or_else(|| String::from_utf8_lossy(answer).into_owned(), str::to_owned)
+}
+
 #[cfg(test)]
 mod tests {
     use std::io::Write;

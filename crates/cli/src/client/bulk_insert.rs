@@ -2,8 +2,8 @@
 
 use anyhow::ensure;
 
+use super::answer::message;
 use super::chunked::ChunkedRequest;
-use super::message;
 
 /// What one chunk collects.
 const CHUNK_SIZE: usize = 128 << 10;

@@ -4,8 +4,7 @@ use std::io::{BufWriter, IntoInnerError, Write};
 
 use anyhow::{Context, bail};
 
-use super::answer::read_answer;
-use super::message;
+use super::answer::{message, read_answer};
 use super::stream::Stream;
 
 /// A request in work.

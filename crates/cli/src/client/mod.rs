@@ -15,7 +15,7 @@ use anyhow::{Context, bail, ensure};
 use json::Value;
 
 pub(crate) use address::Address;
-use answer::Answer;
+use answer::{Answer, message};
 pub(crate) use arguments::ServerArguments;
 pub(crate) use bulk_insert::BulkInsert;
 use chunked::ChunkedRequest;
@@ -187,13 +187,6 @@ fn authorization(server: &ServerArguments) -> anyhow::Result<String> {
         "the API key has characters that no key has; give it as 'rookery access grant' printed it"
     );
     Ok(format!("Authorization: Bearer {key}\r\n"))
-}
-
-/// The message of an answer that refuses a request.
-fn message(answer: &[u8]) -> String {
-    let value = json::Value::parse(answer).ok();
-    let message = value.as_ref().and_then(|value| value.get("Message")).and_then(json::Value::as_str);
-    message.map_or_else(|| String::from_utf8_lossy(answer).into_owned(), str::to_owned)
 }
 
 /// A part of a path or of a query string, as it goes over the wire.

@@ -3,8 +3,8 @@
 use anyhow::bail;
 use json::Value;
 
+use super::answer::message;
 use super::chunked::ChunkedRequest;
-use super::message;
 
 /// Separates the parts of the form. A line of a dump that is the same would have to begin behind an end of a line.
 const BOUNDARY: &str = "rookery-b7c1f0e2d94a4f6c9d1e8a5b3c2f7e60";

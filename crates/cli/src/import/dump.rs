@@ -7,9 +7,9 @@ use std::sync::atomic::Ordering::Relaxed;
 use anyhow::{Context, bail, ensure};
 use json::Value;
 
+use super::arguments::Arguments;
 use super::interrupt::{INTERRUPTED, Interrupt};
-use super::source::Counted;
-use super::{Arguments, source};
+use super::source::{self, Counted};
 use crate::client::Client;
 use crate::counted::{counted, is_or_are};
 use crate::output::{complain, output};

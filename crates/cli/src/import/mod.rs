@@ -1,10 +1,13 @@
 //! `rookery import`: a dump, or a file of JSON or CSV, into a database of a running server.
 //!
-//! A dump goes to the server as it is ([`dump`]). Rows go through the same bulk-insert endpoint that clients use. A row that is no document is reported with its lines and
+//! A dump goes to the server as it is ([`dump`]).
+//!
+//! Rows go through the same bulk-insert endpoint that clients use. A row that is no document is reported with its lines and
 //! skipped; the others are stored. A file that cannot be read to its end, and an interruption, end the import after what was
 //! read is stored; the message says where it ended, and `--after-line` resumes there. The database is created with the first
 //! document, so that a file without one leaves no database behind.
 
+mod arguments;
 mod dump;
 mod elements;
 mod interrupt;
@@ -14,17 +17,18 @@ mod source;
 
 use std::io::Write;
 use std::ops::RangeInclusive;
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use anyhow::{Context, anyhow, bail, ensure};
 
-use crate::client::{BulkInsert, Client, ServerArguments};
+use crate::client::{BulkInsert, Client};
 use crate::counted::{counted, is_or_are, was_or_were};
 use crate::output::{complain, output};
 use crate::progress;
+pub(crate) use arguments::Arguments;
+use arguments::FileFormat;
 use interrupt::{INTERRUPTED, Interrupt};
 use name::PlainName;
 use rows::{Format, Rows, Shape};
@@ -34,63 +38,6 @@ const SHOWN_MAX: u64 = 20;
 
 /// Rows between two updates of the progress.
 const ROWS_PER_STEP: u64 = 256;
-
-/// The flags.
-#[derive(clap::Args)]
-pub(crate) struct Arguments {
-    /// The file: .ravendbdump (a dump of a database), .jsonl or .json (one document a line, or an array of documents) or .csv,
-    /// as UTF-8 or UTF-16, also compressed (gzip, zstd); `-` is standard input.
-    file: PathBuf,
-    /// The database; it is created if it does not exist.
-    #[arg(long, short)]
-    database: String,
-    #[command(flatten)]
-    server: ServerArguments,
-    /// The field that holds the id; without one the id is @id of @metadata, or the server makes one.
-    #[arg(long)]
-    id_field: Option<String>,
-    /// What precedes the value of the id field, `cities/` for example. Without an id field: what ids of the server begin with
-    /// [default: the collection].
-    #[arg(long)]
-    id_prefix: Option<String>,
-    /// The collection of documents whose @metadata names none; `@empty` puts them into no collection [default: the name of
-    /// the file]. Of a dump: only the documents of this collection.
-    #[arg(long)]
-    collection: Option<String>,
-    /// What the file holds [default: by its name].
-    #[arg(long, value_enum)]
-    format: Option<FileFormat>,
-    /// The types of items that are taken from a dump, such as `Documents,Indexes` [default: all that are supported].
-    #[arg(long, value_name = "TYPES")]
-    types: Option<String>,
-    /// A JavaScript that changes each document of a dump, or throws 'skip' to leave it out.
-    #[arg(long, value_name = "FILE")]
-    transform: Option<PathBuf>,
-    /// Skip items of a dump that cannot be read or stored.
-    #[arg(long)]
-    skip_corrupted: bool,
-    /// The character between the fields of CSV [default: the one of , ; tab | that the first line has most often].
-    #[arg(long)]
-    separator: Option<char>,
-    /// Skip everything up to this line, to resume an import that was interrupted after it.
-    #[arg(long, default_value_t = 0, hide_default_value = true)]
-    after_line: u64,
-    /// Show no progress.
-    #[arg(long, short)]
-    quiet: bool,
-}
-
-/// What a file holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum FileFormat {
-    /// JSON: one object a line, or an array of objects.
-    #[value(alias = "json")]
-    Jsonl,
-    /// A line of names, then lines of values.
-    Csv,
-    /// A dump of a database.
-    Ravendbdump,
-}
 
 /// Loads the file. Bad lines make the exit code 1, after all good ones were stored.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {

@@ -1,6 +1,6 @@
 //! Reads a dump into a database while it arrives.
 //!
-//! Documents are written in batches of bounded size, some of which are in flight. What was stored before an error stays. Items of features
+//! Documents are written in batches of bounded size; some are in flight. What was stored before an error stays. Items of features
 //! that are missing here are counted and passed over. An item that cannot be read ends the import, with its place; with
 //! `SkipCorruptedData` it is counted, and the import goes on.
 

@@ -1,7 +1,7 @@
 //! Takes a dump apart while it arrives: a pull parser over the bytes that were pushed into it.
 //!
 //! It looks at each byte once and finds where the properties of the one object, and the elements of its arrays, end. It does not check
-//! them: whoever takes an element does. Behind an element raw bytes may stand (the content of an attachment, a segment of a time series),
+//! them: the caller that takes an element does. Behind an element raw bytes may stand (the content of an attachment, a segment of a time series),
 //! whose number is in the element: [`DumpReader::skip`] passes over them without keeping them. What it keeps is at most the bytes that were
 //! pushed last, and one element, which is bounded by [`DUMP_ELEMENT_SIZE_MAX`].
 
@@ -151,7 +151,7 @@ impl DumpReader {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// Bytes of memory that it holds after a push of so many bytes, at most.
+    /// Bytes of memory that it holds after a push of `more` bytes, at most.
     pub fn capacity_with(&self, more: usize) -> usize {
         let size = self.buffer.len() - self.start + more;
         if size <= self.buffer.capacity() { self.buffer.capacity() } else { size + size / 2 }

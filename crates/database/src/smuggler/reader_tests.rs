@@ -5,7 +5,7 @@ use super::*;
 const DUMP: &[u8] = br#" {"BuildVersion": 71028 ,"Docs":[{"a":"]}\"","@metadata":{"@id":"x/1"}} , {"@metadata":{"@export-type":"Attachment"},"Size":5}]}"{,,{"b":[1,{}]}],
     "Empty":[],"Record":{"x":[1,"}"]},"Indexes":[{"Name":"I",}],"Last":null} and more"#;
 
-/// The events of a dump in pieces of some size, as text; elements with a `Size` are followed by so many raw bytes.
+/// The events of a dump in pieces of some size, as text; elements with a `Size` of 5 are followed by 5 raw bytes.
 fn read(dump: &[u8], size: usize) -> Result<Vec<String>, DumpError> {
     let (mut reader, mut events) = (DumpReader::new(), Vec::new());
     for piece in dump.chunks(size) {

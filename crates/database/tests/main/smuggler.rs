@@ -84,7 +84,7 @@ fn contents(database: &Database) -> Vec<String> {
         .after(0)
         .map(|document| {
             let document = document.unwrap();
-            let json = String::from_utf8(document.stored_json()).unwrap();
+            let json = String::from_utf8(document.json_of_scripts()).unwrap();
             format!("{} {} {:?} {json}", document.id(), document.last_modified(), document.flags())
         })
         .collect();
@@ -153,7 +153,7 @@ fn a_script_changes_documents_on_their_way_out_and_in() {
     import(&out, &export(&from, script), "{}");
     import(&on_import, &export(&from, "{}"), script);
     for database in [out, on_import] {
-        let json = database.read().get("a/1").unwrap().unwrap().stored_json();
+        let json = database.read().get("a/1").unwrap().unwrap().json_of_scripts();
         assert_eq!(String::from_utf8(json).unwrap(), expected);
     }
     let refused = from.export(None, options(r#"{"TransformScript":"this. = "}"#), json::Value::object());

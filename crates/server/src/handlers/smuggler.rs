@@ -205,7 +205,7 @@ struct File {
 /// Bytes that tell how a file is compressed.
 const MAGIC_SIZE: usize = 4;
 
-/// The storing half: feeds parts on the pool, where waiting for the disk holds nobody up.
+/// The storing half: feeds parts on the pool, where waiting for the disk is allowed.
 async fn apply(node: Arc<Node>, mut upload: Upload, mut receiver: mpsc::Receiver<Received>) -> Result<Reply> {
     loop {
         let received = match tokio::time::timeout(FLUSH_AFTER, receiver.recv()).await {
@@ -355,7 +355,7 @@ impl Upload {
                 Error::Import { stored, cause: Box::new(error) }
             }
             _ => {
-                // Whoever asks for the operation is told why there was no import.
+                // The state of the operation says why there was no import.
                 if let Some(Ok(operation)) = self.id.map(|id| self.database.operations().start(id, "Import")) {
                     operation.end(database::OperationStatus::Faulted(Arc::new(cause_of(&error))));
                 }
