@@ -16,7 +16,7 @@ test("a task is enabled, and then documents expire", async ({ page, studio }) =>
 
   const save = task.getByRole("button", { name: "Save" });
   await expect(save).toBeDisabled();
-  await task.getByRole("switch", { name: "Enabled" }).click({ force: true });
+  await task.getByRole("switch", { name: "Enabled" }).check();
   const frequency = task.getByRole("textbox", { name: "Seconds between runs" });
   await frequency.fill("0");
   await expect(task.getByText("A whole number from 1 on")).toBeVisible();

@@ -48,6 +48,7 @@ impl<'d> DumpedMetadata<'d> {
 
     /// The flags with which it is stored.
     pub fn flags(&self) -> Flags {
-        if self.is_artificial { Flags::OF_INDEX } else { Flags::NONE }
+        let archived = if self.is_archived { Flags::ARCHIVED } else { Flags::NONE };
+        if self.is_artificial { Flags::OF_INDEX.with(archived) } else { archived }
     }
 }

@@ -21,5 +21,10 @@ pub(crate) fn write(json: &mut Writer<'_>, name: &str, record: &Value, options: 
 }
 
 /// The parts that can be taken over: the name in options, the property of a record, and its value where there is none.
-pub(crate) const PARTS: [(&str, &str, &str); 2] =
-    [("LockMode", "LockMode", "\"Unlock\""), ("Client", "Client", "null")];
+pub(crate) const PARTS: [(&str, &str, &str); 5] = [
+    ("LockMode", "LockMode", "\"Unlock\""),
+    ("Client", "Client", "null"),
+    ("Expiration", "Expiration", "null"),
+    ("Refresh", "Refresh", "null"),
+    ("DataArchival", "DataArchival", "null"),
+];

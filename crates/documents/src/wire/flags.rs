@@ -44,7 +44,7 @@ impl Flags {
     }
 
     /// These, and others.
-    pub(crate) fn with(self, others: Flags) -> Flags {
+    pub fn with(self, others: Flags) -> Flags {
         Flags(self.0 | others.0)
     }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use database::documents::Date;
+use database::documents::{Date, DueKind};
 use database::smuggler::{DumpCompression, DumpSink, Import, Imported, ItemType, SmugglerOptions, SmugglerResult};
 use database::{Database, LockMode};
 use hyper::StatusCode;
@@ -436,6 +436,19 @@ fn take_record(node: &Node, database: &Database, options: &SmugglerOptions, impo
     if let Some(client) = part("Client") {
         node.databases.put_client_configuration_of(database.name(), client, None)?;
         result.note_record("Client");
+    }
+    let tasks =
+        [("Expiration", DueKind::Expiration), ("Refresh", DueKind::Refresh), ("DataArchival", DueKind::Archival)];
+    for (name, kind) in tasks {
+        let Some(configuration) = part(name) else { continue };
+        match node.databases.put_due_configuration(database.name(), kind, configuration, None) {
+            Ok(_) => result.note_record(name),
+            // RavenDB stores some that mean nothing, such as a maximum of -1 documents.
+            Err(error @ database::Error::BadRecord { .. }) => {
+                result.warn(&format!("The part '{name}' of the record of the database was not taken over: {error}"));
+            }
+            Err(error) => return Err(error.into()),
+        }
     }
     Ok(())
 }

@@ -262,3 +262,26 @@ fn the_lock_mode_comes_with_the_record_of_the_database() {
     assert_eq!(counted(&answer, "DatabaseRecord", "LockModeUpdated"), "true");
     assert_eq!(record(&wire).get("LockMode").unwrap().as_str(), Some("PreventDeletesIgnore"));
 }
+
+#[test]
+fn archived_documents_and_tasks_by_the_clock_come_with_a_dump() {
+    let wire = Wire::with_database();
+    wire.create("to");
+    wire.call("POST /databases/db/admin/expiration/config", r#"{"Disabled":false,"DeleteFrequencyInSec":77}"#);
+    let document = r#"{"N":1,"@metadata":{"@collection":"Users","@id":"a","@archived":true,"@flags":"Archived"}}"#;
+    let given = format!(r#"{{"BuildVersion":71028,"Docs":[{document}]}}"#);
+    assert_eq!(import(&wire, "db", "{}", given.as_bytes()).status, 200);
+    let dump = gunzip(&wire.call("POST /databases/db/smuggler/export", r#"{"CompressionAlgorithm":"Gzip"}"#).body);
+    let answer = import(&wire, "to", "{}", dump.as_bytes());
+    assert_eq!(counted(&answer, "DatabaseRecord", "ExpirationUpdated"), "true");
+    let stored = wire.call("GET /databases/to/docs?id=a", "").text();
+    assert!(stored.contains(r#""@archived":true"#) && stored.contains(r#""@flags":"Archived""#), "{stored}");
+    let record = wire.call("GET /admin/databases?name=to", "").text();
+    assert!(record.contains(r#""Expiration":{"Disabled":false,"DeleteFrequencyInSec":77,"#), "{record}");
+    // As RavenDB may have stored it: the documents count more.
+    let wrong =
+        r#"{"BuildVersion":71028,"DatabaseRecord":{"Refresh":{"Disabled":false,"MaxItemsToProcess":-1}},"Docs":[]}"#;
+    let answer = import(&wire, "to", "{}", wrong.as_bytes());
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    assert!(wire.call("GET /admin/databases?name=to", "").text().contains(r#""Refresh":null"#));
+}
