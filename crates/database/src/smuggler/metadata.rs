@@ -48,6 +48,7 @@ impl<'d> DumpedMetadata<'d> {
 
     /// The flags with which it is stored.
     pub fn flags(&self) -> Flags {
-        if self.is_artificial { Flags::OF_INDEX } else { Flags::NONE }
+        let flags = if self.is_artificial { Flags::OF_INDEX } else { Flags::NONE };
+        if self.is_archived { flags.with(Flags::ARCHIVED) } else { flags }
     }
 }

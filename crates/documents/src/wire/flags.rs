@@ -44,7 +44,8 @@ impl Flags {
     }
 
     /// These, and others.
-    pub(crate) fn with(self, others: Flags) -> Flags {
+    #[must_use]
+    pub fn with(self, others: Flags) -> Flags {
         Flags(self.0 | others.0)
     }
 
