@@ -48,7 +48,7 @@ impl<'d> DumpedMetadata<'d> {
 
     /// The flags with which it is stored.
     pub fn flags(&self) -> Flags {
-        let archived = if self.is_archived { Flags::ARCHIVED } else { Flags::NONE };
-        if self.is_artificial { Flags::OF_INDEX.with(archived) } else { archived }
+        let flags = if self.is_artificial { Flags::OF_INDEX } else { Flags::NONE };
+        if self.is_archived { flags.with(Flags::ARCHIVED) } else { flags }
     }
 }

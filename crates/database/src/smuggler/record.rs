@@ -8,9 +8,9 @@ use super::SmugglerOptions;
 pub(crate) fn write(json: &mut Writer<'_>, name: &str, record: &Value, options: &SmugglerOptions) {
     json.object(|json| {
         json.name("DatabaseName").string(name).name("Encrypted").bool(false);
-        for (part, property, default) in PARTS {
-            json.name(property);
-            match record.get(property).filter(|_| options.has_record_type(part)) {
+        for (part, default) in PARTS {
+            json.name(part);
+            match record.get(part).filter(|_| options.has_record_type(part)) {
                 Some(value) => value.write(json),
                 None => _ = json.raw(default.as_bytes()),
             }
@@ -20,11 +20,11 @@ pub(crate) fn write(json: &mut Writer<'_>, name: &str, record: &Value, options: 
     });
 }
 
-/// The parts that can be taken over: the name in options, the property of a record, and its value where there is none.
-pub(crate) const PARTS: [(&str, &str, &str); 5] = [
-    ("LockMode", "LockMode", "\"Unlock\""),
-    ("Client", "Client", "null"),
-    ("Expiration", "Expiration", "null"),
-    ("Refresh", "Refresh", "null"),
-    ("DataArchival", "DataArchival", "null"),
+/// The parts that can be taken over: the name in options and in the record, and the value where there is none.
+const PARTS: [(&str, &str); 5] = [
+    ("LockMode", "\"Unlock\""),
+    ("Client", "null"),
+    ("Expiration", "null"),
+    ("Refresh", "null"),
+    ("DataArchival", "null"),
 ];

@@ -144,6 +144,22 @@ fn options_leave_documents_out() {
 }
 
 #[test]
+fn archived_documents_stay_archived_and_others_do_not_become_it() {
+    let from = database();
+    let dump =
+        r#"{"Docs":[{"@metadata":{"@id":"a/1","@archived":true,"@flags":"Archived"}},{"@metadata":{"@id":"a/2"}}]}"#;
+    import(&from, dump, "{}");
+    let to = database();
+    import(&to, &export(&from, "{}"), "{}");
+    assert_eq!(contents(&to), contents(&from));
+    let is_archived = |id: &str| to.read().get(id).unwrap().unwrap().flags().is_archived();
+    assert_eq!((is_archived("a/1"), is_archived("a/2")), (true, false));
+    assert!(!export(&from, r#"{"IncludeArchived":false}"#).contains("a/1"));
+    import(&to, r#"{"Docs":[{"@metadata":{"@id":"a/1"}}]}"#, "{}");
+    assert!(!is_archived("a/1"), "what replaces it is not archived");
+}
+
+#[test]
 fn a_script_changes_documents_on_their_way_out_and_in() {
     let from = database();
     put(&from, "a/1", r#"{"n":1.50,"@metadata":{"@collection":"As"}}"#);

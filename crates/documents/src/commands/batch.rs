@@ -290,7 +290,9 @@ impl Batch {
         let (content, collection) = content::split(&mut self.text, document)?;
         due::check(content.metadata(&self.text))?;
         let collection = collection.map(|name| self.collections.place(name, &mut self.held_bytes));
-        let action = Action::Put { content, collection, has_whole_id: true, last_modified, unarchives: false };
+        // It is archived if those of its batch are, whatever it replaces.
+        let unarchives = !self.flags.is_archived();
+        let action = Action::Put { content, collection, has_whole_id: true, last_modified, unarchives };
         self.push(Command { action, id: id.to_owned(), expected: Expected::Any });
         Ok(())
     }

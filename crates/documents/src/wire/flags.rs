@@ -44,6 +44,7 @@ impl Flags {
     }
 
     /// These, and others.
+    #[must_use]
     pub fn with(self, others: Flags) -> Flags {
         Flags(self.0 | others.0)
     }

@@ -427,15 +427,32 @@ impl File {
 /// Takes over the parts of a record that options name.
 fn take_record(node: &Node, database: &Database, options: &SmugglerOptions, imported: &mut Imported) -> Result<()> {
     let Some(record) = imported.record.take() else { return Ok(()) };
+    let (databases, name) = (&node.databases, database.name());
     let result = &mut imported.result;
-    let part = |name| record.get(name).filter(|value| options.has_record_type(name) && **value != Value::Null);
+    let part = |part| record.get(part).filter(|value| options.has_record_type(part) && **value != Value::Null);
     if let Some(mode) = part("LockMode").and_then(Value::as_str).and_then(LockMode::from_wire) {
-        node.databases.set_lock_mode(&[database.name()], mode, None)?;
-        result.note_record("LockMode");
+        note_part(result, "LockMode", databases.set_lock_mode(&[name], mode, None))?;
     }
     if let Some(client) = part("Client") {
-        node.databases.put_client_configuration_of(database.name(), client, None)?;
-        result.note_record("Client");
+        note_part(result, "Client", databases.put_client_configuration_of(name, client, None))?;
+    }
+    let due = [("Expiration", DueKind::Expiration), ("Refresh", DueKind::Refresh), ("DataArchival", DueKind::Archival)];
+    for (property, kind) in due {
+        if let Some(configuration) = part(property) {
+            note_part(result, property, databases.put_due_configuration(name, kind, configuration, None))?;
+        }
+    }
+    Ok(())
+}
+
+/// Notes that a part of a record was taken over. One that is not acceptable here is a warning: the documents count more.
+fn note_part<T>(result: &mut SmugglerResult, part: &'static str, taken: database::Result<T>) -> Result<()> {
+    match taken {
+        Ok(_) => result.note_record(part),
+        Err(error @ (database::Error::BadRecord { .. } | database::Error::NotSupported(_))) => {
+            result.warn(&format!("The part '{part}' of the record of the database was not taken over: {error}"));
+        }
+        Err(error) => return Err(error.into()),
     }
     let tasks =
         [("Expiration", DueKind::Expiration), ("Refresh", DueKind::Refresh), ("DataArchival", DueKind::Archival)];

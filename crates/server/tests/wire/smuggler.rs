@@ -253,6 +253,7 @@ fn the_lock_mode_comes_with_the_record_of_the_database() {
     let wire = Wire::with_database();
     wire.create("to");
     wire.call("POST /admin/databases/set-lock", r#"{"DatabaseNames":["db"],"Mode":"PreventDeletesIgnore"}"#);
+    wire.call("POST /databases/db/admin/expiration/config", r#"{"Disabled":false,"DeleteFrequencyInSec":7}"#);
     let dump = gunzip(&wire.call("POST /databases/db/smuggler/export", r#"{"CompressionAlgorithm":"Gzip"}"#).body);
     assert!(dump.contains(r#""LockMode":"PreventDeletesIgnore""#), "{dump}");
     let record = |wire: &Wire| wire.call("GET /admin/databases?name=to", "").json();
@@ -260,6 +261,9 @@ fn the_lock_mode_comes_with_the_record_of_the_database() {
     assert_eq!(record(&wire).get("LockMode").unwrap().as_str(), Some("Unlock"));
     let answer = import(&wire, "to", "{}", dump.as_bytes());
     assert_eq!(counted(&answer, "DatabaseRecord", "LockModeUpdated"), "true");
+    assert_eq!(counted(&answer, "DatabaseRecord", "ExpirationUpdated"), "true");
+    let expiration = record(&wire).get("Expiration").unwrap().to_vec();
+    assert!(String::from_utf8_lossy(&expiration).contains("\"DeleteFrequencyInSec\":7"), "{expiration:?}");
     assert_eq!(record(&wire).get("LockMode").unwrap().as_str(), Some("PreventDeletesIgnore"));
 }
 
