@@ -183,7 +183,7 @@ impl Principal for RegisteredCertificate {
     }
 }
 
-/// A key that a client sends with each request. The node keeps its hash, from which nobody gets the key.
+/// A key that a client sends with each request. The node keeps its hash, from which the key cannot be found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiKey {
     /// What people call it. No other key has the same name in any ASCII case.

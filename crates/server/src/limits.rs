@@ -140,7 +140,7 @@ pub(crate) const FAILED_ATTEMPT_DELAY: Duration = Duration::from_secs(1);
 /// Addresses whose failures are counted one by one.
 pub(crate) const FAILED_ATTEMPTS_ADDRESSES_MAX: usize = 10_000;
 
-/// Records of the audit log that wait for the disk. What comes when they are so many is counted as lost.
+/// Records of the audit log that wait for the disk. Further ones are counted as lost.
 pub(crate) const AUDIT_RECORDS_WAITING_MAX: usize = 16 << 10;
 
 /// What is read of a request in clear text to a port of HTTPS before it is refused, in bytes.

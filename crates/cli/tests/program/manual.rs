@@ -42,6 +42,7 @@ fn every_command_has_completion_and_a_manual_page() {
         "compact",
         "dump",
         "inspect",
+        "access",
         "stats",
         "settings",
         "completion",

@@ -275,6 +275,16 @@ impl Indexes {
         {
             return self.empty.of(new_for(&self.open.load(), needed, automatic), &self.memory);
         }
+        self.ensure_automatic(needed, automatic)
+    }
+
+    /// The automatic index that answers, which is created if there is none, whether its collection has documents or not.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::covering_or_made`].
+    pub(crate) fn ensure_automatic(&self, needed: &AutomaticIndex, automatic: AutomaticIndexes) -> Result<Arc<Index>> {
+        let database = self.database()?;
         let _changing = self.changing.lock();
         if let Some(index) = self.covering(needed) {
             return Ok(index);

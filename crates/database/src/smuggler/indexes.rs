@@ -180,7 +180,8 @@ fn put_defined(database: &Database, mut given: Value, options: &SmugglerOptions)
 
 fn put_automatic(database: &Database, given: &Value) -> Result<(), IndexRefused> {
     let definition = automatic_of(given).map_err(|rule| IndexRefused::Definition(rule.to_owned()))?;
-    database.indexes().covering_or_new(&definition)?;
+    // Its documents may still be on their way, or be in another dump.
+    database.indexes().ensure_automatic(&definition, database.query_settings().automatic_indexes())?;
     Ok(())
 }
 

@@ -160,6 +160,18 @@ fn archived_documents_stay_archived_and_others_do_not_become_it() {
 }
 
 #[test]
+fn an_automatic_index_comes_with_its_dump_whether_there_are_documents_or_not() {
+    let index = r#"{"Type":"AutoMap","IndexDefinition":{"Name":"Auto/Users/ByN","Collections":["Users"],"MapFields":[{"Name":"N"}]}}"#;
+    let documents = r#"{"N":1,"@metadata":{"@id":"users/1","@collection":"Users"}}"#;
+    for documents in ["", documents] {
+        let database = database();
+        import(&database, &format!(r#"{{"Docs":[{documents}],"Indexes":[{index}]}}"#), "{}");
+        let names: Vec<String> = database.indexes().all().iter().map(|index| index.name().to_owned()).collect();
+        assert_eq!(names, ["Auto/Users/ByN"], "{documents}");
+    }
+}
+
+#[test]
 fn a_script_changes_documents_on_their_way_out_and_in() {
     let from = database();
     put(&from, "a/1", r#"{"n":1.50,"@metadata":{"@collection":"As"}}"#);

@@ -4,9 +4,9 @@
 //! requests ──bounded channel──► the thread `audit` ──► FOLDER/audit-2026-11-27.jsonl
 //! ```
 //!
-//! One line of JSON for each record, one file for each day (UTC). A record has the line of a request, never its body or its headers, so that
-//! no secret gets in. The thread writes what has arrived and then has the disk confirm it; no request waits for that. What finds the channel
-//! full is counted, and the count is written as a record when there is room.
+//! One line of JSON for each record, one file for each day (UTC). A record has the line of a request, never its body or its headers, so
+//! that no secret gets in. The thread writes what has arrived and then has the disk confirm it; no request waits for that. What finds the
+//! channel full is counted, and the count is written as a record when there is room.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -177,7 +177,7 @@ fn remove_old(options: &AuditOptions, now: SystemTime) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes records until nobody can send any more.
+/// Writes records until the log is dropped.
 fn write(records: &Receiver<Vec<u8>>, mut files: Files, lost: &AtomicU64) {
     while let Ok(first) = records.recv() {
         let mut lines = first;

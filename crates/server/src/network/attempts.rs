@@ -1,8 +1,8 @@
 //! Requests whose certificate or key the server refused, counted by address.
 //!
-//! Nobody guesses 256 random bits. What is held back is the work and the lines of the log that somebody causes who tries, or a program
-//! that has an old key and asks without end. A key that is known is never refused here, so that nobody locks out a neighbour behind the
-//! same address.
+//! 256 random bits cannot be guessed. What is held back is the work and the log of an attacker who tries, or of a program that asks
+//! without end with an old key. A key that is known is never refused here, so that no client locks out another one behind the same
+//! address.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};

@@ -142,8 +142,8 @@ pub(crate) async fn serve(
     Ok(reply)
 }
 
-/// Records a request that was refused, or that changes what decides over data and access. What is held back is not recorded: it would fill the
-/// disk.
+/// Records a request that was refused, or that changes what decides over data and access. What is held back is not recorded: it would
+/// fill the disk.
 fn note_in_audit(audit: &AuditLog, peer: &Peer, method: &Method, url: &Uri, status: StatusCode) {
     let event = match status {
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => AuditEvent::Refused,
