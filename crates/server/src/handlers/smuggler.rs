@@ -454,19 +454,6 @@ fn note_part<T>(result: &mut SmugglerResult, part: &'static str, taken: database
         }
         Err(error) => return Err(error.into()),
     }
-    let tasks =
-        [("Expiration", DueKind::Expiration), ("Refresh", DueKind::Refresh), ("DataArchival", DueKind::Archival)];
-    for (name, kind) in tasks {
-        let Some(configuration) = part(name) else { continue };
-        match node.databases.put_due_configuration(database.name(), kind, configuration, None) {
-            Ok(_) => result.note_record(name),
-            // RavenDB stores some that mean nothing, such as a maximum of -1 documents.
-            Err(error @ database::Error::BadRecord { .. }) => {
-                result.warn(&format!("The part '{name}' of the record of the database was not taken over: {error}"));
-            }
-            Err(error) => return Err(error.into()),
-        }
-    }
     Ok(())
 }
 
