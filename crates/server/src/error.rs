@@ -104,7 +104,7 @@ pub(crate) enum Error {
     )]
     BulkInsert { done: BulkInsertCounts, cause: Box<Error> },
     /// An import failed part of the way.
-    #[error("{} Documents stored before it: {stored}.", .cause.message())]
+    #[error("{}. Documents stored before it: {stored}.", .cause.message().trim_end_matches('.'))]
     Import { stored: u64, cause: Box<Error> },
     /// The certificate, or the lack of one, does not allow this.
     #[error("{0}")]
