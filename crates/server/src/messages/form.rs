@@ -237,7 +237,7 @@ mod tests {
             let message = read(body, 4).unwrap_err().to_string();
             assert!(message.contains(expected), "{message}");
         };
-        check(b"--Xy", "neither the end of its line");
+        check(b"--Xyz", "neither the end of its line");
         check(b"--X\r\nContent-Type: x\r\n\r\n", "no Content-Disposition");
         check(b"--X\r\nContent-Disposition: form-data\r\n\r\n", "no 'name'");
         check(b"--X\r\nContent-Disposition: \xff\r\n\r\n", "UTF-8");
