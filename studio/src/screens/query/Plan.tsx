@@ -36,7 +36,7 @@ export function Plan({ database, submitted, found }: { database: string; submitt
   if (!data) return <Loading what="the plan" />;
   const total = Math.max(1, data.plan.Microseconds ?? 1);
   return (
-    <div className={styles.plan}>
+    <div className={styles.plan} tabIndex={0} role="region" aria-label="Plan of the query">
       <section>
         <h2 className={styles.planTitle}>
           {data.index.startsWith("collection/") ? "Without an index" : data.index}{" "}
