@@ -19,7 +19,6 @@ use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime};
 
 use json::Writer;
-use parking_lot::Mutex;
 
 use crate::limits::AUDIT_RECORDS_WAITING_MAX;
 use crate::messages::date;
@@ -91,7 +90,8 @@ pub(crate) struct AuditLog {
     /// `None` while it is dropped.
     records: Option<SyncSender<Vec<u8>>>,
     lost: Arc<AtomicU64>,
-    thread: Mutex<Option<JoinHandle<()>>>,
+    /// `None` while it is dropped.
+    thread: Option<JoinHandle<()>>,
 }
 
 impl AuditLog {
@@ -109,7 +109,7 @@ impl AuditLog {
         let counted = lost.clone();
         let thread =
             std::thread::Builder::new().name("audit".to_owned()).spawn(move || write(&receiver, files, &counted))?;
-        Ok(AuditLog { records: Some(sender), lost, thread: Mutex::new(Some(thread)) })
+        Ok(AuditLog { records: Some(sender), lost, thread: Some(thread) })
     }
 
     /// Records an event; counts it as lost if too many wait.
@@ -124,7 +124,7 @@ impl AuditLog {
 impl Drop for AuditLog {
     fn drop(&mut self) {
         self.records = None;
-        if let Some(thread) = self.thread.lock().take() {
+        if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
     }

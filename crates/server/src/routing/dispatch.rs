@@ -85,11 +85,13 @@ pub(crate) async fn serve(
         }
         Ok(peer) => {
             let on_upgrade = head.extensions.remove::<hyper::upgrade::OnUpgrade>();
-            let (method, url) = (head.method.clone(), head.uri.clone());
+            // Kept for the audit log, and for who failed to identify itself: most requests need neither.
+            let is_watched = node.audit.is_some() || peer.identity.has_failed();
+            let watched = is_watched.then(|| (peer.clone(), head.method.clone(), head.uri.clone()));
             let exchange = Exchange {
                 upgrade: on_upgrade.map(|on_upgrade| Upgrade { on_upgrade, place: place.clone() }),
                 node: node.clone(),
-                peer: peer.clone(),
+                peer,
                 method: head.method,
                 uri: head.uri,
                 headers: head.headers,
@@ -97,11 +99,16 @@ pub(crate) async fn serve(
                 database: None,
             };
             let reply = respond(exchange).await;
-            let reply = held_back(&node, &peer, &url, reply).await;
-            if let Some(audit) = &node.audit {
-                note_in_audit(audit, &peer, &method, &url, reply.status());
+            match watched {
+                None => reply,
+                Some((peer, method, url)) => {
+                    let reply = held_back(&node, &peer, &url, reply).await;
+                    if let Some(audit) = &node.audit {
+                        note_in_audit(audit, &peer, &method, &url, reply.status());
+                    }
+                    reply
+                }
             }
-            reply
         }
     };
     if has_body && let Some(rest) = connection.take_rest() {
