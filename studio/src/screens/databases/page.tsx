@@ -70,6 +70,9 @@ export function Databases() {
           {data && data.length >= FILTER_FROM_COUNT && (
             <FilterField label="Filter databases by name" placeholder="Filter by name" value={filter} onChange={setFilter} />
           )}
+          <Button variant="default" renderRoot={(props: object) => <Link {...props} to="/restore" search={{}} />}>
+            Restore a backup
+          </Button>
           <Button leftSection={<Icon name="plus" size={14} />} onClick={creating.open}>
             New database
           </Button>
