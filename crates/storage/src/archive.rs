@@ -1,13 +1,13 @@
-//! The archive of the journal (continuous archiving, log shipping): each committed record once, in order, read behind the writer, so that an
-//! image and the records behind it restore any transaction ([`crate::image::Restore`]).
+//! The archive of the journal (continuous archiving, log shipping): each committed record once, in order, read behind the writer, so that
+//! an image and the records behind it restore any transaction ([`crate::image::Restore`]).
 //!
-//! The caller stores the archive: it reads records, makes them durable somewhere, one behind the other, remembers the [`Position`] behind the
-//! last one in the same place, and says so to the reader. The environment notes nothing on disk. It keeps the files of its journal until they
-//! are archived, over a clean close and a crash too, up to a bound in bytes. Past the bound it lets the oldest go, and the reader finds a
-//! gap. No write waits for an archive.
+//! The caller stores the archive: it reads records, makes them durable somewhere, one behind the other, remembers the [`Position`] behind
+//! the last one in the same place, and says so to the reader. The environment notes nothing on disk. It keeps the files of its journal
+//! until they are archived, over a clean close and a crash too, up to a bound in bytes. Past the bound it lets the oldest go, and the
+//! reader finds a gap. No write waits for an archive.
 //!
-//! Beside an archive, values that would go straight to the data file (large ones in new room, chunks of contents) go through the journal as
-//! others do: they are written twice, and stay in memory until the next flush.
+//! Beside an archive, values that would go straight to the data file (large ones in new room, chunks of contents) go through the journal
+//! as others do: they are written twice, and stay in memory until the next flush.
 
 use crate::environment::{Durability, Environment, Inner};
 use crate::error::Result;
@@ -49,8 +49,8 @@ impl Environment {
         Ok(())
     }
 
-    /// Reads the committed records behind a position. All up to there has to be in the archive, durably: files of the journal before it are let
-    /// go. One reader at a time.
+    /// Reads the committed records behind a position. All up to there has to be in the archive, durably: files of the journal before it
+    /// are let go. One reader at a time.
     ///
     /// * `after`: of an image that was written since the archive is kept, or behind the last record of the archive.
     ///
@@ -103,8 +103,8 @@ impl Reader<'_> {
     ///
     /// # Errors
     ///
-    /// [`image::Error::Gap`] if the journal behind the position was let go, because more than the bound was waiting, or if a transaction of
-    /// the time before the archive left a value out of its record: begin anew, with an image. [`image::Error::Storage`] if the journal
+    /// [`image::Error::Gap`] if the journal behind the position was let go, because more than the bound was waiting, or if a transaction
+    /// of the time before the archive left a value out of its record: begin anew, with an image. [`image::Error::Storage`] if the journal
     /// cannot be read.
     pub fn next_record(&mut self) -> image::Result<Option<Record<'_>>> {
         if let Some(after) = self.gap {

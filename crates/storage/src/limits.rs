@@ -86,8 +86,8 @@ pub const SHORT_JOBS_PER_TRANSACTION_MAX: usize = 128;
 /// about 16 ms of its time.
 pub const SHORT_JOBS_SIZE_MAX: u64 = 1 << 20;
 
-/// Bytes that are counted for the pages which a short job changes beside what it writes: some lines of 128 bytes in a leaf of each of a few
-/// trees.
+/// Bytes that are counted for the pages which a short job changes beside what it writes: some lines of 128 bytes in a leaf of each of a
+/// few trees.
 pub const SHORT_JOB_PAGES_SIZE: u64 = 2 << 10;
 
 /// Bytes of a journal file that a thread which may not wait leaves to the estimate of its record, for pages that are new or were

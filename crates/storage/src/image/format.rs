@@ -14,7 +14,8 @@
 //!  +------+-------+----------+-------------+--------+-------------+--------------+---------------------+
 //! ```
 //!
-//! * `transaction`, `record hash` of the header: the state that the copy began at. Records go on from there. `pages total`: in use by then.
+//! * `transaction`, `record hash` of the header: the state that the copy began at. Records go on from there. `pages total`: in use by
+//!   then.
 //! * `hash`: XXH3-128 of the header before it. `header hash`: of the payload hash of the frame before (of `hash`, for the first) and the
 //!   frame's bytes up to it. `payload hash`: of the header hash and the payload. So no frame can be changed, moved, left out or taken from
 //!   another image, and a length is believed only when its header is.
@@ -27,9 +28,9 @@
 //! | 3 run | first page (u64), and the bytes of a run that an earlier record put straight into the data file (kind 3 there) |
 //! | 4 end | record hash (u128) of `transaction`, pages, records, bytes before this frame (u64 each). Nothing follows |
 //!
-//! Invariant: behind a frame with pages, all pages below its `end` that are in use are as the state of its `transaction` has them, when the
-//! records so far are applied; but for runs whose frame is still to come. A page that a record so far allocated is in no frame with pages,
-//! wherever it is: the record has it, or a run frame.
+//! Invariant: behind a frame with pages, all pages below its `end` that are in use are as the state of its `transaction` has them, when
+//! the records so far are applied; but for runs whose frame is still to come. A page that a record so far allocated is in no frame with
+//! pages, wherever it is: the record has it, or a run frame.
 
 use super::error::{Error, Result};
 use crate::checkpoint::header::COUNT_END;

@@ -242,7 +242,8 @@ impl Pages {
         self.file.write_at(bytes, first * PAGE_SIZE as u64).map_err(self.failed("write", bytes.len()))
     }
 
-    /// All has come: checks that all pages in use are there, writes the headers of a state that needs no journal, and makes the file durable.
+    /// All has come: checks that all pages in use are there, writes the headers of a state that needs no journal, and makes the file
+    /// durable.
     pub fn finish(&mut self, position: Position) -> Result<()> {
         self.write_changed()?;
         self.refuse_missing()?;

@@ -1,5 +1,5 @@
-//! Makes a folder out of an image and of archived records. It is made under another name, and gets its own when it is complete and durable:
-//! a crash leaves no half environment that could be opened.
+//! Makes a folder out of an image and of archived records. It is made under another name, and gets its own when it is complete and
+//! durable: a crash leaves no half environment that could be opened.
 
 use super::error::{Error, Result};
 use super::format::{self, Decoder, END_SIZE, Kind, u64_at, u128_at};
@@ -23,8 +23,8 @@ const LOCK_FILE: &str = "lock";
 /// Bytes of a record that are read at once.
 const STEP: usize = 1 << 20;
 
-/// Checks an image without making anything of it: each hash, the order, that it is complete, each page. What only a restore finds is a page
-/// that the image lacks although its state needs it.
+/// Checks an image without making anything of it: each hash, the order, that it is complete, each page. What only a restore finds is a
+/// page that the image lacks although its state needs it.
 ///
 /// # Errors
 ///
@@ -136,14 +136,14 @@ impl Restore {
         self.state.as_ref().map_or(0, |state| state.environment_id)
     }
 
-    /// Applies records as [`Reader::next_record`](crate::archive::Reader::next_record) gave them, one behind the other: a segment of an archive. For
-    /// several segments it is called several times, in their order. Records up to the position are only checked. Returns the position
-    /// behind the last record that was applied; that is less than `until` where the records end before.
+    /// Applies records as [`Reader::next_record`](crate::archive::Reader::next_record) gave them, one behind the other: a segment of an
+    /// archive. For several segments it is called several times, in their order. Records up to the position are only checked. Returns the
+    /// position behind the last record that was applied; that is less than `until` where the records end before.
     ///
     /// * `until`: the last transaction that is applied. `None`: the last one of the segment.
     ///
-    /// After [`Error::Source`], [`Error::Gap`] and [`Error::Cancelled`] the call may be repeated, with the same or another source. After others each
-    /// later call fails in the same way.
+    /// After [`Error::Source`], [`Error::Gap`] and [`Error::Cancelled`] the call may be repeated, with the same or another source. After
+    /// others each later call fails in the same way.
     ///
     /// # Errors
     ///
@@ -172,8 +172,8 @@ impl Restore {
     ///
     /// # Errors
     ///
-    /// [`Error::Storage`]: with [`Corrupt`](crate::Error::Corrupt) if something is missing that the state needs; otherwise the folder is not
-    /// durable, and is not there, unless only the last sync of the folder around it failed. That of a replay that failed.
+    /// [`Error::Storage`]: with [`Corrupt`](crate::Error::Corrupt) if something is missing that the state needs; otherwise the folder is
+    /// not durable, and is not there, unless only the last sync of the folder around it failed. That of a replay that failed.
     pub fn finish(mut self) -> Result<Position> {
         if let Some(failure) = &self.failure {
             return Err(failure.clone());

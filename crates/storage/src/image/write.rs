@@ -1,7 +1,7 @@
 //! Writes an image of an environment while that goes on.
 //!
-//! In turns: the records that were published since the last turn go to the destination; then a snapshot is opened, the few records that came
-//! meanwhile, values that records name, and a piece of pages are read under it into memory; the snapshot closes, and what was read is
+//! In turns: the records that were published since the last turn go to the destination; then a snapshot is opened, the few records that
+//! came meanwhile, values that records name, and a piece of pages are read under it into memory; the snapshot closes, and what was read is
 //! written. So neither a snapshot nor a flush waits for the destination. After the last piece the image has the state of its last
 //! snapshot.
 

@@ -45,8 +45,8 @@ pub trait Io: Send + Sync {
     ///
     /// `NotFound`: there is no such file.
     fn remove(&self, path: &Path) -> Result<()>;
-    /// Removes an empty folder; durable after [`Io::sync_dir`] of the folder around it. Where a folder is no more than a part of the names in
-    /// it, there is nothing to do.
+    /// Removes an empty folder; durable after [`Io::sync_dir`] of the folder around it. Where a folder is no more than a part of the names
+    /// in it, there is nothing to do.
     ///
     /// # Errors
     ///

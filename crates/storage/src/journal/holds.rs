@@ -49,7 +49,8 @@ impl Holds {
 
     /// The first file that has to be kept: `needed_from`, or an earlier one that is held.
     ///
-    /// * `older`: number and bytes of the files before `needed_from`, by rising number. Holds that keep more of them than they may are raised.
+    /// * `older`: number and bytes of the files before `needed_from`, by rising number. Holds that keep more of them than they may are
+    ///   raised.
     pub fn kept_from(&self, needed_from: u64, older: impl Iterator<Item = (u64, u64)> + Clone) -> u64 {
         let mut kept_from = needed_from;
         for hold in self.images.iter().chain(&self.archive) {

@@ -1,19 +1,23 @@
 //! Images: taken beside writes and flushes, restored, damaged, and cut short at any moment.
 
 use crate::crash_support::{Counts, images, random_fate};
+use crate::hooked_io::{Call, HookedIo};
 use crate::image_support::{TARGET, World, begin, check_state, go_on, restore, shows};
-use crate::model_support::{make_structures, options, verify};
+use crate::model_support::{
+    Model, Structures, apply, apply_to_model, make_structures, options, random_change, read_all, same, verify,
+};
 use parking_lot::Mutex;
+use std::collections::BTreeMap;
 use std::io::{Error as IoError, ErrorKind, Write};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use storage::image::{Error, Restore, Summary, WriteOptions, verify as verify_image};
 use storage::io::Io;
 use storage::io::simulated::{Fault, SimulatedIo};
 use storage::{Durability, Environment, Options, Position, TransactionId, Tree};
 use testing::random::Random;
-use testing::seeds::{each_seed, seeds};
+use testing::seeds::{Case, each_seed, seeds};
 
 /// An image, with something done between its parts.
 fn image_beside(world: &mut World, mut between: impl FnMut(&mut World)) -> (Vec<u8>, Summary) {
@@ -57,6 +61,82 @@ fn an_image_that_is_taken_beside_writes_and_flushes_has_the_state_of_its_transac
     let (parts, records, pages) = *counts.lock();
     println!("images beside writes: {parts} parts, {records} records, {pages} pages");
     assert!(records > 0, "nothing was written beside the images");
+}
+
+/// Before each read of the data file by the image: between finding out where pages are and reading them.
+#[test]
+fn writes_and_flushes_in_the_middle_of_a_piece_leave_it_as_its_snapshot_sees_it() {
+    for seed in seeds(12, 1_000) {
+        let _case = Case::of(seed);
+        let mut random = Random::at(seed ^ 0x91ECE);
+        let (disk, hook) = (SimulatedIo::new(), Hook::default());
+        let in_hook = hook.clone();
+        let io = HookedIo::before(Call::ReadAt, &disk, move |path| {
+            // A read in the middle of the hook finds none.
+            let taken = if path.ends_with("data") { in_hook.lock().take() } else { None };
+            if let Some(mut taken) = taken {
+                taken();
+                *in_hook.lock() = Some(taken);
+            }
+            Ok(())
+        });
+        let environment = Environment::open("/world", Options { io, ..options(&disk) }).unwrap();
+        let environment: &'static Environment = Box::leak(Box::new(environment));
+        let structures = make_structures(environment).unwrap();
+        let mut model = Model::default();
+        for _ in 0..60 {
+            change(environment, &structures, &mut model, &mut random);
+        }
+        for key in 0..2_000u64 {
+            model.tree.insert(key.to_be_bytes().to_vec(), random.bytes(900));
+        }
+        let put =
+            environment.write(|tx| model.tree.iter().try_for_each(|(key, value)| structures.tree.put(tx, key, value)));
+        put.unwrap();
+        environment.flush().unwrap();
+        let states = Arc::new(Mutex::new(BTreeMap::from([(environment.read().id(), model.clone())])));
+        let (in_hook, reads) = (states.clone(), Arc::new(AtomicU64::new(0)));
+        let in_reads = reads.clone();
+        *hook.lock() = Some(Box::new(move || {
+            in_reads.fetch_add(1, Ordering::Relaxed);
+            for _ in 0..1 + random.below(3) {
+                change(environment, &structures, &mut model, &mut random);
+                in_hook.lock().insert(environment.read().id(), model.clone());
+            }
+            if random.chance(2) {
+                environment.flush().unwrap();
+            }
+        }));
+        let mut image = Vec::new();
+        let summary = environment.write_image(&mut image, &WriteOptions::default(), &mut |_| {
+            assert_eq!(environment.statistics().unwrap().open_readers, 0, "a snapshot is open between two parts");
+            environment.flush().unwrap();
+            true
+        });
+        let (summary, taken) = (summary.unwrap(), hook.lock().take());
+        assert!(taken.is_some() && reads.load(Ordering::Relaxed) >= 2, "nothing happened in the middle");
+        let io = SimulatedIo::new();
+        restore(&io, &image).unwrap();
+        let copy = Environment::open(TARGET, options(&io)).unwrap();
+        verify(&copy);
+        let states = states.lock();
+        assert!(same(&read_all(&copy.read(), &structures), &states[&summary.position.transaction]));
+    }
+}
+
+type Hook = Arc<Mutex<Option<Box<dyn FnMut() + Send>>>>;
+
+fn change(environment: &Environment, structures: &Structures, model: &mut Model, random: &mut Random) {
+    let count = 1 + random.below(10);
+    let written = environment.write(|tx| {
+        for _ in 0..count {
+            let change = random_change(random, model);
+            apply(structures, tx, model, &change)?;
+            apply_to_model(model, &change);
+        }
+        Ok::<_, storage::Error>(())
+    });
+    written.unwrap();
 }
 
 #[test]
