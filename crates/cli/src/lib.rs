@@ -29,6 +29,7 @@ mod progress;
 mod query;
 mod remote;
 mod results;
+mod safety;
 mod serve;
 pub mod settings;
 mod settings_command;
@@ -74,6 +75,8 @@ enum Command {
     Cert(cert::Arguments),
     /// Grant, list and take away the access of API keys and certificates to a running server.
     Access(access::Arguments),
+    /// List what is not safe about the set-up of a running server, and what to do about it.
+    Safety(safety::Arguments),
     /// Check every page and document of a folder that no server has open.
     Check(check::Arguments),
     /// Rewrite the databases of a folder densely, so that they take less room. The server must be stopped.
@@ -122,6 +125,7 @@ pub fn run() -> ExitCode {
         Command::Mcp(arguments) => mcp::run(arguments),
         Command::Cert(arguments) => cert::run(arguments),
         Command::Access(arguments) => access::run(arguments),
+        Command::Safety(arguments) => safety::run(&arguments),
         Command::Check(arguments) => check::run(arguments),
         Command::Compact(arguments) => compact::run(arguments),
         Command::Dump(arguments) => dump::run(arguments),

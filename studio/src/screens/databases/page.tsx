@@ -5,7 +5,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import { names, open, remove, setEnabled } from "../../api/databases";
-import type { LiveDatabase } from "../../api/node";
+import { serverOf, type LiveDatabase } from "../../api/node";
 import { count, counted, rate, size, uptime } from "../../format/format";
 import { changed } from "../../shell/changed";
 import { Confirm, type Question } from "../../shell/Confirm";
@@ -13,6 +13,7 @@ import { FilterField } from "../../shell/FilterField";
 import { lastEtag, ofDatabase, rates, requestsOf, useLive } from "../../shell/live";
 import { forget } from "../../shell/remembered";
 import { Screen } from "../../shell/Screen";
+import { useAbilities } from "../../shell/session";
 import { Spark } from "../../shell/Spark";
 import { Empty, Failed, Loading } from "../../shell/states";
 import { failed, told } from "../../shell/toasts";
@@ -35,6 +36,7 @@ export function Databases() {
     refetchInterval: 5000,
   });
   const { data: live, isError: isLost } = useLive();
+  const { isOperator } = useAbilities();
   const [isCreating, creating] = useDisclosure(false);
   const [question, ask] = useState<Question>();
   const [importing, setImporting] = useState<Importing>();
@@ -57,12 +59,18 @@ export function Databases() {
   }, []);
   const shown = data?.filter((name) => name.toLowerCase().includes(filter.trim().toLowerCase()));
   const latest = live?.latest;
+  const node = serverOf(latest);
   return (
     <Screen
       title="Databases"
       about={
         latest && (
-          <span className="number">{`up ${uptime(latest.UptimeInMs)} · ${size(latest.ResidentInBytes)} of memory · ${counted(latest.Connections, "connection")}`}</span>
+          <span className="number">
+            {[
+              `up ${uptime(latest.UptimeInMs)}`,
+              ...(node ? [`${size(node.ResidentInBytes)} of memory`, counted(node.Connections, "connection")] : []),
+            ].join(" · ")}
+          </span>
         )
       }
       actions={
@@ -70,9 +78,11 @@ export function Databases() {
           {data && data.length >= FILTER_FROM_COUNT && (
             <FilterField label="Filter databases by name" placeholder="Filter by name" value={filter} onChange={setFilter} />
           )}
-          <Button leftSection={<Icon name="plus" size={14} />} onClick={creating.open}>
-            New database
-          </Button>
+          {isOperator && (
+            <Button leftSection={<Icon name="plus" size={14} />} onClick={creating.open}>
+              New database
+            </Button>
+          )}
         </>
       }
     >
@@ -82,6 +92,10 @@ export function Databases() {
         ) : (
           <Loading what="databases" />
         )
+      ) : data.length === 0 && !isOperator ? (
+        <Empty icon="database" title="No databases">
+          You have no rights on a database of this server. An operator of the server can grant them to you.
+        </Empty>
       ) : data.length === 0 ? (
         <Empty
           icon="database"
@@ -103,6 +117,7 @@ export function Databases() {
               counters={ofDatabase(latest, name)}
               writes={rates(live?.samples ?? [], lastEtag(name))}
               isLost={isLost}
+              isOperator={isOperator}
               requestRates={rates(live?.samples ?? [], requestsOf(name))}
               ask={ask}
               give={(format) => exportDatabase(name, format)}
@@ -125,6 +140,7 @@ function Card({
   writes,
   requestRates,
   isLost,
+  isOperator,
   ask,
   give,
   take,
@@ -135,6 +151,8 @@ function Card({
   requestRates: number[];
   /** The server does not answer: no rate is that of now. */
   isLost: boolean;
+  /** The user may enable, disable and delete it. */
+  isOperator: boolean;
   ask: (question: Question) => void;
   /** Exports it. */
   give: (format: ExportFormat) => void;
@@ -223,39 +241,48 @@ function Card({
         </h2>
         {isOpen && counters.IsInMemory && <span className={styles.tag}>in memory</span>}
         {isDisabled && <span className={styles.tag}>disabled</span>}
-        <Menu position="bottom-end">
-          <Menu.Target>
-            <ActionIcon aria-label={`Actions for ${name}`} style={{ marginLeft: "auto" }}>
-              <Icon name="dots" />
-            </ActionIcon>
-          </Menu.Target>
-          <Menu.Dropdown>
-            {isDisabled ? (
-              <Menu.Item leftSection={<Icon name="power" size={14} />} onClick={() => switching.mutate(true)}>
-                Enable
-              </Menu.Item>
-            ) : (
-              <>
-                <Menu.Item leftSection={<Icon name="download" size={14} />} onClick={() => give("dump")}>
-                  Export
+        {(isOperator || !isDisabled) && (
+          <Menu position="bottom-end">
+            <Menu.Target>
+              <ActionIcon aria-label={`Actions for ${name}`} style={{ marginLeft: "auto" }}>
+                <Icon name="dots" />
+              </ActionIcon>
+            </Menu.Target>
+            <Menu.Dropdown>
+              {isDisabled && isOperator && (
+                <Menu.Item leftSection={<Icon name="power" size={14} />} onClick={() => switching.mutate(true)}>
+                  Enable
                 </Menu.Item>
-                <Menu.Item leftSection={<Icon name="download" size={14} />} onClick={() => give("lines")}>
-                  Export as JSON lines
-                </Menu.Item>
-                <Menu.Item leftSection={<Icon name="upload" size={14} />} onClick={() => chooser.current?.click()}>
-                  Import files…
-                </Menu.Item>
-                <Menu.Item leftSection={<Icon name="power" size={14} />} onClick={askToDisable}>
-                  Disable…
-                </Menu.Item>
-              </>
-            )}
-            <Menu.Divider />
-            <Menu.Item color="red" leftSection={<Icon name="trash" size={14} />} onClick={askToDelete}>
-              Delete…
-            </Menu.Item>
-          </Menu.Dropdown>
-        </Menu>
+              )}
+              {!isDisabled && (
+                <>
+                  <Menu.Item leftSection={<Icon name="download" size={14} />} onClick={() => give("dump")}>
+                    Export
+                  </Menu.Item>
+                  <Menu.Item leftSection={<Icon name="download" size={14} />} onClick={() => give("lines")}>
+                    Export as JSON lines
+                  </Menu.Item>
+                  <Menu.Item leftSection={<Icon name="upload" size={14} />} onClick={() => chooser.current?.click()}>
+                    Import files…
+                  </Menu.Item>
+                  {isOperator && (
+                    <Menu.Item leftSection={<Icon name="power" size={14} />} onClick={askToDisable}>
+                      Disable…
+                    </Menu.Item>
+                  )}
+                </>
+              )}
+              {isOperator && (
+                <>
+                  <Menu.Divider />
+                  <Menu.Item color="red" leftSection={<Icon name="trash" size={14} />} onClick={askToDelete}>
+                    Delete…
+                  </Menu.Item>
+                </>
+              )}
+            </Menu.Dropdown>
+          </Menu>
+        )}
       </div>
       {isOpen ? (
         <>
@@ -276,9 +303,11 @@ function Card({
           ) : isDisabled ? (
             <>
               <p>It answers no requests until it is enabled.</p>
-              <Button variant="default" onClick={() => switching.mutate(true)} loading={switching.isPending}>
-                Enable
-              </Button>
+              {isOperator && (
+                <Button variant="default" onClick={() => switching.mutate(true)} loading={switching.isPending}>
+                  Enable
+                </Button>
+              )}
             </>
           ) : (
             <>
