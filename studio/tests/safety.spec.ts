@@ -47,6 +47,8 @@ test.describe("with HTTPS", () => {
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
       await studio.isAccessible();
     } finally {
+      // The studio would ask on.
+      await page.goto("about:blank");
       await secured.stop();
     }
   });

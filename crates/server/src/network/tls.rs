@@ -146,7 +146,7 @@ impl Tls {
         let Some(certificate) = certificate else {
             return Identity::nobody(
                 "This server requires a client certificate or an API key, and the client sent none. Give the client a certificate that \
-                 the server trusts, or install it in the browser",
+                 the server trusts, or install it in the browser, or sign in to the studio by a key",
             );
         };
         let thumbprint = certificate.thumbprint();

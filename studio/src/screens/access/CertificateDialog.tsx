@@ -85,7 +85,6 @@ function Form({ task, close }: { task: CertificateTask; close: () => void }) {
       )}
       {task.kind === "register" && (
         <FileInput
-          size="xs"
           label="File"
           description="A certificate as PEM, DER or PFX. The private key in a PFX file is sent along, and not kept"
           placeholder="Choose a file"
@@ -119,7 +118,6 @@ function Form({ task, close }: { task: CertificateTask; close: () => void }) {
       )}
       {!edited && (
         <PasswordInput
-          size="xs"
           label="Password of the PFX file"
           description={
             task.kind === "generate" ? "Empty: none. Some systems import no file without one" : "Empty: none, or no PFX file"

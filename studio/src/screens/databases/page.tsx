@@ -25,6 +25,11 @@ import styles from "./databases.module.css";
 
 // What reads files is not needed for the first look.
 const Import = lazy(() => import("./Import"));
+const ExportDump = lazy(() => import("./ExportDump"));
+const ImportDump = lazy(() => import("./ImportDump"));
+
+/** A dump whose options are asked for. */
+type Choosing = { what: "export" | "import"; database: string };
 
 /** From so many on, a field to filter them is shown. */
 const FILTER_FROM_COUNT = 7;
@@ -40,6 +45,7 @@ export function Databases() {
   const [isCreating, creating] = useDisclosure(false);
   const [question, ask] = useState<Question>();
   const [importing, setImporting] = useState<Importing>();
+  const [choosing, setChoosing] = useState<Choosing>();
   const [filter, setFilter] = useState("");
 
   // A file that misses a card is not opened by the browser, which would leave the studio.
@@ -122,6 +128,7 @@ export function Databases() {
               ask={ask}
               give={(format) => exportDatabase(name, format)}
               take={(files) => setImporting({ database: name, files })}
+              choose={(what) => setChoosing({ what, database: name })}
             />
           ))}
           {shown?.length === 0 && <li className={styles.none}>No database has “{filter}” in its name.</li>}
@@ -129,6 +136,10 @@ export function Databases() {
       )}
       <Create isOpen={isCreating} close={creating.close} />
       <Suspense>{importing && <Import importing={importing} close={() => setImporting(undefined)} />}</Suspense>
+      <Suspense>
+        {choosing?.what === "export" && <ExportDump database={choosing.database} close={() => setChoosing(undefined)} />}
+        {choosing?.what === "import" && <ImportDump database={choosing.database} close={() => setChoosing(undefined)} />}
+      </Suspense>
       <Confirm question={question} close={() => ask(undefined)} />
     </Screen>
   );
@@ -144,6 +155,7 @@ function Card({
   ask,
   give,
   take,
+  choose,
 }: {
   name: string;
   counters: LiveDatabase | undefined;
@@ -158,6 +170,8 @@ function Card({
   give: (format: ExportFormat) => void;
   /** Files to import. */
   take: (files: readonly File[]) => void;
+  /** Asks for the options of a dump. */
+  choose: (what: Choosing["what"]) => void;
 }) {
   const chooser = useRef<HTMLInputElement>(null);
   const [isOver, setOver] = useState(false);
@@ -259,11 +273,17 @@ function Card({
                   <Menu.Item leftSection={<Icon name="download" size={14} />} onClick={() => give("dump")}>
                     Export
                   </Menu.Item>
+                  <Menu.Item leftSection={<Icon name="download" size={14} />} onClick={() => choose("export")}>
+                    Export with options…
+                  </Menu.Item>
                   <Menu.Item leftSection={<Icon name="download" size={14} />} onClick={() => give("lines")}>
                     Export as JSON lines
                   </Menu.Item>
                   <Menu.Item leftSection={<Icon name="upload" size={14} />} onClick={() => chooser.current?.click()}>
                     Import files…
+                  </Menu.Item>
+                  <Menu.Item leftSection={<Icon name="upload" size={14} />} onClick={() => choose("import")}>
+                    Import a dump with options…
                   </Menu.Item>
                   {isOperator && (
                     <Menu.Item leftSection={<Icon name="power" size={14} />} onClick={askToDisable}>
