@@ -88,6 +88,7 @@ impl Databases {
             entry.store(made);
         }
         self.add_entry(name, entry);
+        self.configure_backups(name)?;
         tracing::info!(database = name, folder = folder.as_deref().unwrap_or(IN_MEMORY), "database created");
         Ok(record)
     }
@@ -100,7 +101,7 @@ impl Databases {
     }
 
     /// What a request about one database is answered with if it was applied before.
-    fn repeated(&self, request: &Request, name: &str) -> Result<Option<Arc<DatabaseRecord>>> {
+    pub(crate) fn repeated(&self, request: &Request, name: &str) -> Result<Option<Arc<DatabaseRecord>>> {
         let Some(etag) = self.system.applied(request)? else { return Ok(None) };
         let record = DatabaseRecord::clone(&self.entry(name)?.record());
         Ok(Some(Arc::new(DatabaseRecord { etag, ..record })))
@@ -141,7 +142,7 @@ impl Databases {
     }
 
     /// Changes records under the next index, all or none. The lock `changing` is held.
-    fn change_records(
+    pub(crate) fn change_records(
         &self,
         request: &Request,
         entries: &[Arc<DatabaseEntry>],
@@ -167,6 +168,7 @@ impl Databases {
             }
             entry.configure(&self.client_configuration.read());
             self.due.configure(entry.record().name(), entry.due());
+            self.configure_backups(entry.record().name())?;
         }
         Ok(index)
     }
@@ -212,6 +214,7 @@ impl Databases {
             entries.iter().try_for_each(|entry| {
                 let record = entry.record();
                 system.delete_record(tx, record.name())?;
+                system.delete_backup_statuses(tx, record.name())?;
                 match (entry.folder(), is_hard) {
                     (Some(folder), true) => system.put_deleting(tx, folder),
                     (Some(folder), false) => system.put_kept(tx, record.name(), folder),
@@ -224,6 +227,7 @@ impl Databases {
             let name = entry.record().name().to_owned();
             self.names.remove(&name);
             self.due.configure(&name, DueSettings::default());
+            self.backups.configure(&name, Vec::new(), &[]);
             if let (Some(held), Some(folder)) = (entry.delete(), entry.folder()) {
                 self.deleted.lock().insert(folder.to_owned(), held);
             }
