@@ -1,12 +1,13 @@
 // The studio of who is known to the server; who is not gets the screen to sign in, and what was open stays behind it.
 import { useQuery } from "@tanstack/react-query";
-import { Activity, useEffect, type ReactNode } from "react";
+import { Activity, lazy, Suspense, useEffect, type ReactNode } from "react";
 import { whenNobodyAsked } from "../api/http";
 import { requests } from "../requests";
-import { SignIn } from "../screens/sign-in/page";
 import type { User } from "./abilities";
 import { identify, MAY_SIGN_IN, UserContext, type Identity } from "./session";
 import { Failed } from "./states";
+
+const SignIn = lazy(() => import("../screens/sign-in/page"));
 
 const KEY = ["identity"];
 const ANYONE: Identity = { kind: "anyone" };
@@ -51,7 +52,9 @@ export function Session({ children }: { children: ReactNode }) {
         </Activity>
       )}
       {data.kind === "nobody" && (
-        <SignIn reason={data.reason} wasSignedIn={user !== undefined} signedIn={() => requests.invalidateQueries()} />
+        <Suspense>
+          <SignIn reason={data.reason} wasSignedIn={user !== undefined} signedIn={() => requests.invalidateQueries()} />
+        </Suspense>
       )}
     </>
   );

@@ -40,9 +40,9 @@ pub const AUDIT_RETENTION: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 pub(crate) enum AuditEvent {
     /// A client made a connection, or sent an API key over it for the first time.
     Connected,
-    /// Somebody signed in to the studio by an API key.
+    /// A user signed in to the studio by an API key.
     SignedIn,
-    /// Somebody signed out of it.
+    /// A user signed out of the studio.
     SignedOut,
     /// A request was refused for lack of rights.
     Refused,

@@ -11,7 +11,7 @@ use crate::messages::date;
 /// How grave a finding is; the gravest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Severity {
-    /// Others can get in now, or nobody can.
+    /// Strangers can get in, or clients are shut out.
     Danger,
     /// Something is missing that a server with real data should have, or will fail soon.
     Warning,
@@ -111,7 +111,7 @@ pub(crate) fn findings(facts: &Facts) -> Vec<Finding> {
             advice: "Whoever finds a fault in the server gets the whole machine. Run it as a user of its own, which owns nothing but the \
                      data folder."
                 .to_owned(),
-            page: "operate.md",
+            page: "operate.md#run-it-as-a-service",
         });
     }
     // Stable: those of one severity keep their order.
@@ -317,9 +317,22 @@ mod tests {
         }
     }
 
+    /// True if the manual has the section that a finding leads to.
+    fn has_section(page: &str) -> bool {
+        let (file, section) = page.split_once('#').unwrap();
+        let text = match file {
+            "security.md" => include_str!("../../../../docs/security.md"),
+            "operate.md" => include_str!("../../../../docs/operate.md"),
+            _ => return false,
+        };
+        let headings = text.lines().filter(|line| line.starts_with('#'));
+        headings.into_iter().any(|line| line.trim_start_matches(['#', ' ']).to_lowercase().replace(' ', "-") == section)
+    }
+
     #[track_caller]
     fn check(facts: &Facts, expected: &[(&str, Severity)]) {
         let found = findings(facts);
+        assert!(found.iter().all(|finding| has_section(finding.page)), "{found:?}");
         let found: Vec<_> = found.iter().map(|finding| (finding.id, finding.severity)).collect();
         assert_eq!(found, expected, "{facts:?}");
     }
@@ -337,7 +350,7 @@ mod tests {
             https: None,
             reachable: reachable.map(|address| address.parse().unwrap()),
             has_public_url,
-            // Without HTTPS nobody can be told from others: there is nothing to record.
+            // Without HTTPS all clients look alike: there is nothing to record.
             has_audit_log: false,
             ..secured(Vec::new())
         };

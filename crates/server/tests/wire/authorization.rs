@@ -1,5 +1,5 @@
-//! The matrix of rights: every route as every kind of client, by certificate, by API key and by the cookie of the studio, for a database that the client was granted
-//! and for another one.
+//! The matrix of rights: every route as every kind of client, by certificate, by API key and by the cookie of the studio, for a database
+//! that the client was granted and for another one.
 //!
 //! The rows come from the table of routes itself, so that a route that is added is tested without a change here. What is asserted is
 //! whether a request is let in, by the level that its route requires; what it answers then is another test's.

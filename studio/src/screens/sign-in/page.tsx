@@ -9,7 +9,7 @@ import { Icon, Mark } from "../../theme/icons";
 import styles from "./signIn.module.css";
 
 /** `reason`: why the server knows nobody here. `wasSignedIn`: until a moment ago. `signedIn`: has all of it read. */
-export function SignIn({
+export default function SignIn({
   reason,
   wasSignedIn,
   signedIn,
