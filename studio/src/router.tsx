@@ -46,6 +46,19 @@ const restore = createRoute({
   component: lazyRouteComponent(() => import("./screens/restore/page"), "Restore"),
 });
 
+const access = createRoute({
+  getParentRoute: () => root,
+  path: "/access",
+  validateSearch: (search): { tab?: string } => defined({ tab: text(search["tab"]) }),
+  component: lazyRouteComponent(() => import("./screens/access/page"), "Access"),
+});
+
+const safety = createRoute({
+  getParentRoute: () => root,
+  path: "/safety",
+  component: lazyRouteComponent(() => import("./screens/safety/page"), "Safety"),
+});
+
 const about = createRoute({
   getParentRoute: () => root,
   path: "/about",
@@ -150,6 +163,8 @@ export const router = createRouter({
     databases,
     server,
     restore,
+    access,
+    safety,
     about,
     help,
     database.addChildren([documents, document, query, indexes, advice, index, statistics, operations, lifetimes, backups]),

@@ -76,6 +76,7 @@ const SCREENS: Screen[] = [
     ready: (page) => expect(page.locator("mark").first()).toBeVisible(),
   },
   { name: "slow", place: "/server?tab=slow", ready: seen(/or more/) },
+  { name: "safety", place: "/safety", ready: seen("Read more") },
   {
     name: "import-csv",
     place: "/databases",
@@ -90,6 +91,17 @@ const SCREENS: Screen[] = [
   { name: "server", place: "/server", ready: seen("the server is ready") },
   { name: "settings", place: "/server?tab=settings", ready: seen("Limits.Connections") },
   { name: "operations", place: "/databases/Northwind/operations", ready: seen("Started") },
+  { name: "backups", place: "/databases/Northwind/backups", ready: seen("Last full backup") },
+  {
+    name: "backups-task",
+    place: "/databases/Northwind/backups",
+    ready: async (page) => {
+      await page.getByRole("button", { name: "New task" }).click();
+      await expect(page.getByRole("dialog")).toBeVisible();
+    },
+  },
+  { name: "backups-server", place: "/server?tab=backups", ready: seen("Excluded databases") },
+  { name: "restore", place: "/restore?folder=northwind", ready: seen("Name of the new database") },
   { name: "document-new", place: "/databases/Northwind/document?collection=Orders", ready: seen("New document") },
   { name: "documents-empty", place: "/databases/Hollow/documents", ready: seen("Nothing here yet") },
   { name: "database-disabled", place: "/databases/Asleep/documents", ready: seen("is disabled") },
@@ -202,6 +214,11 @@ plain.beforeAll(async ({ request }) => {
   }
   await request.post(`${url}/admin/databases/disable`, { data: { DatabaseNames: ["Asleep"] } });
   await request.post(`${url}/databases/Northwind/bulk_insert?id=7001`, { data: "[]" });
+  const task = { Name: "nightly", FullBackupFrequency: "0 2 * * *", LocalSettings: { FolderPath: "northwind" } };
+  await request.post(`${url}/databases/Northwind/admin/periodic-backup`, { data: task });
+  const all = { ...task, Name: "weekly", FullBackupFrequency: "0 3 * * SUN", ExcludedDatabases: ["Hollow"] };
+  await request.put(`${url}/admin/configuration/server-wide/backup`, { data: all });
+  await request.post(`${url}/databases/Northwind/admin/backup`, { data: { LocalSettings: task.LocalSettings } });
 });
 
 /** How wide the pictures are; those of 1280 are named without it. */

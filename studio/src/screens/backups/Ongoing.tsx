@@ -22,6 +22,7 @@ export function Ongoing({
   id,
   total,
   what,
+  canEnd = true,
   ended,
 }: {
   database: string | undefined;
@@ -29,6 +30,8 @@ export function Ongoing({
   total: number | undefined;
   /** As `Full backup`. */
   what: string;
+  /** The user may end it. */
+  canEnd?: boolean;
   ended: (outcome: Outcome) => void;
 }) {
   const { data, error } = useQuery({
@@ -63,13 +66,15 @@ export function Ongoing({
           {text}
         </p>
       </div>
-      <Button
-        variant="default"
-        leftSection={<Icon name="stop" size={12} />}
-        onClick={() => kill(database, id).catch((reason: unknown) => failed("It could not be ended", reason))}
-      >
-        End
-      </Button>
+      {canEnd && (
+        <Button
+          variant="default"
+          leftSection={<Icon name="stop" size={12} />}
+          onClick={() => kill(database, id).catch((reason: unknown) => failed("It could not be ended", reason))}
+        >
+          End
+        </Button>
+      )}{" "}
     </div>
   );
 }

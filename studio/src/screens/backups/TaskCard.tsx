@@ -1,16 +1,8 @@
 // One task of a database: its times, its places, what runs and what failed.
-import { ActionIcon, Button, Menu } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
-import { useState } from "react";
-import {
-  deleteTask,
-  runTask,
-  setTaskEnabled,
-  type BackupConfiguration,
-  type BackupStatus,
-  type BackupTask,
-} from "../../api/backups";
+import { useState, type ReactNode } from "react";
+import { runTask, type BackupConfiguration, type BackupStatus, type BackupTask } from "../../api/backups";
 import { ago, counted, dateTime, duration, serverNow } from "../../format/format";
 import { changed } from "../../shell/changed";
 import type { Question } from "../../shell/Confirm";
@@ -20,10 +12,9 @@ import tables from "../../shell/table.module.css";
 import { meaningOf } from "./cron";
 import { otherDestinations, retentionText } from "./draft";
 import { Ongoing, type Outcome } from "./Ongoing";
+import { isOfAllDatabases, SERVER_WIDE_PREFIX } from "./serverWideTask";
+import { TaskMenu } from "./TaskMenu";
 import styles from "./backups.module.css";
-
-/** What the names of tasks begin with that belong to a backup of all databases. */
-const SERVER_WIDE = "Server Wide Backup, ";
 
 export function TaskCard({
   database,
@@ -31,6 +22,8 @@ export function TaskCard({
   status,
   configuration,
   documents,
+  isAdmin,
+  isOperator,
   ask,
   edit,
   delay,
@@ -42,13 +35,17 @@ export function TaskCard({
   configuration: BackupConfiguration | undefined;
   /** How many the database has. */
   documents: number | undefined;
+  /** The user may run and change tasks. */
+  isAdmin: boolean;
+  /** The user may delay tasks and restore backups. */
+  isOperator: boolean;
   ask: (question: Question) => void;
   edit: (configuration: BackupConfiguration) => void;
   delay: () => void;
 }) {
   const { TaskId: id, TaskName: name, OnGoingBackup: running, NextBackup: next } = task;
   const [begun, setBegun] = useState<{ operation: number; isFull: boolean }>();
-  const isServerWide = name.startsWith(SERVER_WIDE);
+  const isServerWide = isOfAllDatabases(task);
   const isEnabled = task.TaskState === "Enabled";
   const refresh = () => changed("backups");
   const begin = useMutation({
@@ -56,11 +53,6 @@ export function TaskCard({
     onSuccess: (now) => (setBegun(now), refresh()),
     onError: (error) => failed(`'${name}' was not run`, error),
   });
-  const act = (what: string, action: () => Promise<unknown>) =>
-    action().then(
-      () => (told(`'${name}' is ${what}`), refresh()),
-      (error: unknown) => failed(`'${name}' is not ${what}`, error),
-    );
   const ongoing = running ? { operation: running.RunningBackupTaskId, isFull: running.IsFull } : begun;
   const ended = (outcome: Outcome) => {
     // What the clock began, and what failed, is seen in the card.
@@ -70,11 +62,11 @@ export function TaskCard({
     void refresh();
   };
   const folder = configuration?.LocalSettings?.FolderPath;
-  const restoredFrom = folder ?? status?.LocalBackup.BackupDirectory;
+  const restoredFrom = folder ?? status?.LocalBackup.BackupDirectory ?? undefined;
   return (
     <section className={styles.card} aria-label={name}>
       <div className={styles.cardHead}>
-        <h2 className={styles.title}>{isServerWide ? name.slice(SERVER_WIDE.length) : name}</h2>
+        <h2 className={styles.title}>{isServerWide ? name.slice(SERVER_WIDE_PREFIX.length) : name}</h2>
         {ongoing ? (
           <Badge tone="busy">Running</Badge>
         ) : !isEnabled ? (
@@ -87,81 +79,29 @@ export function TaskCard({
         {isServerWide && <Badge>of all databases</Badge>}
         {task.IsEncrypted && <Badge>Encrypted</Badge>}
         <div className={styles.cardActions}>
-          <Button variant="default" disabled={ongoing !== undefined} onClick={() => begin.mutate(true)}>
-            Run full backup
-          </Button>
-          <Button
-            variant="default"
-            disabled={ongoing !== undefined || task.LastFullBackup === null}
-            onClick={() => begin.mutate(false)}
-          >
-            Run incremental
-          </Button>
-          <Menu position="bottom-end">
-            <Menu.Target>
-              <ActionIcon aria-label={`Actions for ${name}`}>
-                <Icon name="dots" />
-              </ActionIcon>
-            </Menu.Target>
-            <Menu.Dropdown>
-              {!isServerWide && (
-                <>
-                  <Menu.Item
-                    leftSection={<Icon name="edit" size={14} />}
-                    disabled={configuration === undefined}
-                    onClick={() => configuration && edit(configuration)}
-                  >
-                    Change…
-                  </Menu.Item>
-                  <Menu.Item
-                    leftSection={<Icon name="power" size={14} />}
-                    onClick={() => void act(isEnabled ? "disabled" : "enabled", () => setTaskEnabled(database, id, !isEnabled))}
-                  >
-                    {isEnabled ? "Disable" : "Enable"}
-                  </Menu.Item>
-                </>
-              )}
-              {isEnabled && (
-                <Menu.Item leftSection={<Icon name="clock" size={14} />} onClick={delay}>
-                  Delay…
-                </Menu.Item>
-              )}
-              {restoredFrom && (
-                <Menu.Item
-                  leftSection={<Icon name="upload" size={14} />}
-                  renderRoot={(props: object) => <Link {...props} to="/restore" search={{ folder: restoredFrom }} />}
-                >
-                  Verify or restore…
-                </Menu.Item>
-              )}
-              {isServerWide ? (
-                <Menu.Item
-                  leftSection={<Icon name="server" size={14} />}
-                  renderRoot={(props: object) => <Link {...props} to="/server" search={{ tab: "backups" }} />}
-                >
-                  Change on the server screen
-                </Menu.Item>
-              ) : (
-                <>
-                  <Menu.Divider />
-                  <Menu.Item
-                    color="red"
-                    leftSection={<Icon name="trash" size={14} />}
-                    onClick={() =>
-                      ask({
-                        title: `Delete the task '${name}'?`,
-                        text: "No more backups are made by it. The files that it has made stay in their folder.",
-                        action: "Delete task",
-                        run: () => act("deleted", () => deleteTask(database, id)),
-                      })
-                    }
-                  >
-                    Delete…
-                  </Menu.Item>
-                </>
-              )}
-            </Menu.Dropdown>
-          </Menu>
+          {isAdmin && (
+            <>
+              <Button variant="default" disabled={ongoing !== undefined} onClick={() => begin.mutate(true)}>
+                Run full
+              </Button>
+              <Button
+                variant="default"
+                disabled={ongoing !== undefined || task.LastFullBackup === null}
+                onClick={() => begin.mutate(false)}
+              >
+                Run incremental
+              </Button>
+              <TaskMenu
+                database={database}
+                task={task}
+                configuration={configuration}
+                restoredFrom={isOperator ? restoredFrom : undefined}
+                ask={ask}
+                edit={edit}
+                delay={isOperator ? delay : undefined}
+              />
+            </>
+          )}
         </div>
       </div>
       {ongoing && (
@@ -170,6 +110,7 @@ export function TaskCard({
           database={database}
           id={ongoing.operation}
           total={documents}
+          canEnd={isAdmin}
           what={ongoing.isFull ? "Full backup" : "Incremental backup"}
           ended={ended}
         />
@@ -234,7 +175,7 @@ export function Badge({ tone, children }: { tone?: "good" | "bad" | "busy" | "wa
   );
 }
 
-export function Fact({ name, children }: { name: string; children: React.ReactNode }) {
+export function Fact({ name, children }: { name: string; children: ReactNode }) {
   return (
     <div>
       <dt>{name}</dt>

@@ -8,6 +8,7 @@ import { configurations, status, tasks, type BackupTask } from "../../api/backup
 import { Confirm, type Question } from "../../shell/Confirm";
 import { ofDatabase, useLive } from "../../shell/live";
 import { Screen } from "../../shell/Screen";
+import { useAbilities } from "../../shell/session";
 import { Empty, Failed, Loading } from "../../shell/states";
 import { Icon } from "../../theme/icons";
 import { DelayDialog } from "./DelayDialog";
@@ -31,34 +32,42 @@ export function Backups() {
     },
     refetchInterval: POLL_MS,
   });
+  const { data: live } = useLive();
+  const { isOperator, administers } = useAbilities();
+  const isAdmin = administers(database);
   // Only administrators of the database read folders.
   const { data: known } = useQuery({
     queryKey: ["backup-configurations", database],
     queryFn: ({ signal }) => configurations(database, signal),
     retry: false,
+    enabled: isAdmin,
   });
-  const { data: live } = useLive();
   const counters = ofDatabase(live?.latest, database);
   const documents = counters?.State === "Open" ? counters.Documents : undefined;
   const [edited, setEdited] = useState<Edited>();
   const [delayed, setDelayed] = useState<BackupTask>();
   const [question, ask] = useState<Question>();
   const [isOnce, once] = useDisclosure(false);
-  const add = () => setEdited({ database, before: undefined });
   return (
     <Screen
       title="Backups"
       actions={
         <>
-          <Button variant="default" renderRoot={(props: object) => <Link {...props} to="/restore" search={{}} />}>
-            Restore a backup
-          </Button>
-          <Button variant="default" onClick={once.open}>
-            Back up now…
-          </Button>
-          <Button leftSection={<Icon name="plus" size={14} />} onClick={add}>
-            New task
-          </Button>
+          {isOperator && (
+            <Button variant="default" renderRoot={(props: object) => <Link {...props} to="/restore" search={{}} />}>
+              Restore a backup
+            </Button>
+          )}
+          {isAdmin && (
+            <>
+              <Button variant="default" onClick={once.open}>
+                Back up now…
+              </Button>
+              <Button leftSection={<Icon name="plus" size={14} />} onClick={() => setEdited({ database, before: undefined })}>
+                New task
+              </Button>
+            </>
+          )}
         </>
       }
     >
@@ -71,10 +80,16 @@ export function Backups() {
       ) : data.length === 0 ? (
         <Empty icon="save" title="No backups are made by the clock">
           A task writes the database into a folder every night, and what has changed since every hour.{" "}
-          <Link to="/server" search={{ tab: "backups" }}>
-            Backups of all databases
-          </Link>{" "}
-          are set up for the server.
+          {isOperator ? (
+            <>
+              <Link to="/server" search={{ tab: "backups" }}>
+                Backups of all databases
+              </Link>{" "}
+              are set up for the server.
+            </>
+          ) : (
+            !isAdmin && "An administrator of the database can make one."
+          )}
         </Empty>
       ) : (
         <div className={styles.cards}>
@@ -86,6 +101,8 @@ export function Backups() {
               status={status}
               configuration={known?.find(({ TaskId }) => TaskId === task.TaskId)}
               documents={documents}
+              isAdmin={isAdmin}
+              isOperator={isOperator}
               ask={ask}
               edit={(before) => setEdited({ database, before })}
               delay={() => setDelayed(task)}

@@ -51,7 +51,12 @@ export function Restore() {
         >
           <TextInput
             label="Folder of the backups"
-            description="On the machine of the server. A relative one lies below its folder for backups; . is that folder itself."
+            description={
+              <>
+                On the machine of the server. A relative one lies below its folder for backups; <code>.</code> is that folder
+                itself.
+              </>
+            }
             autoComplete="off"
             spellCheck={false}
             value={typed}

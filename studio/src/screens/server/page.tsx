@@ -1,6 +1,8 @@
 // The server itself: its log, the queries that run, what was slow, the settings in force.
 import { SegmentedControl } from "@mantine/core";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { useEffect, useRef } from "react";
+import { serverOf } from "../../api/node";
 import { counted, size, uptime } from "../../format/format";
 import { useLive } from "../../shell/live";
 import { Screen } from "../../shell/Screen";
@@ -32,7 +34,14 @@ export function ServerScreen() {
   const tab: Tab = TABS.find(({ value }) => value === search.tab)?.value ?? "log";
   const go = (next: { tab?: string; level?: string; text?: string }, replace: boolean) =>
     void navigate({ to: "/server", search: next, replace });
-  const node = live?.latest;
+  const tabs = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    // On a narrow screen the tabs are wider than it. Only they scroll, and not what is around them.
+    const box = tabs.current;
+    const chosen = box?.querySelector(":checked + label")?.getBoundingClientRect();
+    if (box && chosen) box.scrollLeft += Math.max(0, chosen.right - box.getBoundingClientRect().right);
+  }, [tab]);
+  const node = serverOf(live?.latest);
   return (
     <Screen
       title="Server"
@@ -44,13 +53,16 @@ export function ServerScreen() {
         )
       }
       actions={
-        <SegmentedControl
-          size="xs"
-          aria-label="Part of the server"
-          value={tab}
-          onChange={(value) => go({ tab: value }, false)}
-          data={TABS.map(({ value, label }) => ({ value, label }))}
-        />
+        <div ref={tabs} className={styles.tabs}>
+          {" "}
+          <SegmentedControl
+            size="xs"
+            aria-label="Part of the server"
+            value={tab}
+            onChange={(value) => go({ tab: value }, false)}
+            data={TABS.map(({ value, label }) => ({ value, label }))}
+          />
+        </div>
       }
     >
       <div className={styles.page}>
