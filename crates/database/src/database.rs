@@ -20,7 +20,7 @@ use crate::tombstones::TombstoneCleaning;
 use crate::{ChangeListener, Error, IndexChange, Indexes, Limits, Operations, QuerySettings, Result, folders};
 
 /// The folder of its indexes, inside of its own.
-const INDEXES: &str = "indexes";
+pub(crate) const INDEXES: &str = "indexes";
 
 /// One open database. Held as `Arc`; whoever holds it can go on reading, even while it is deleted.
 pub struct Database {

@@ -256,5 +256,11 @@ pub(crate) const BACKUP_RETRY_MAX: Duration = Duration::from_secs(15 * 60);
 pub(crate) const BACKUP_PIECE_SIZE: usize = 256 << 10;
 /// The level of zstd of backups: as fast as a disk.
 pub(crate) const BACKUP_COMPRESSION_LEVEL: i32 = 1;
+/// The level of zstd of snapshots that say `Optimal`.
+pub(crate) const BACKUP_OPTIMAL_LEVEL: i32 = 3;
+/// The level of zstd of snapshots that say `SmallestSize`.
+pub(crate) const BACKUP_SMALLEST_LEVEL: i32 = 9;
+/// Bytes of the head of a snapshot: mostly the record of the database.
+pub(crate) const SNAPSHOT_HEAD_SIZE_MAX: usize = 64 << 20;
 /// The logarithm of the window that a file may want of memory when it is read: 128 MiB.
 pub(crate) const BACKUP_WINDOW_LOG_MAX: u32 = 27;

@@ -12,7 +12,9 @@ use json::Value;
 
 use super::encryption::{BackupKey, KEY_SIZE};
 use super::schedule::Schedule;
-use crate::limits::{BACKUP_TASK_NAME_SIZE_MAX, BACKUP_TASKS_MAX};
+use crate::limits::{
+    BACKUP_COMPRESSION_LEVEL, BACKUP_OPTIMAL_LEVEL, BACKUP_SMALLEST_LEVEL, BACKUP_TASK_NAME_SIZE_MAX, BACKUP_TASKS_MAX,
+};
 use crate::time_span::{self, TIME_SPAN};
 use crate::{Error, Result};
 
@@ -24,6 +26,8 @@ pub(crate) const PERIODIC_BACKUPS: &str = "PeriodicBackups";
 pub enum BackupKind {
     /// A dump: the documents as JSON, with definitions of indexes.
     Backup,
+    /// An image of the storage, with that of the indexes, which are then not built again.
+    Snapshot,
 }
 
 impl BackupKind {
@@ -31,6 +35,7 @@ impl BackupKind {
     pub fn wire_name(self) -> &'static str {
         match self {
             BackupKind::Backup => "Backup",
+            BackupKind::Snapshot => "Snapshot",
         }
     }
 }
@@ -98,6 +103,10 @@ pub struct BackupConfiguration {
     pub(crate) key: Option<BackupKey>,
     /// Documents that are read in a second.
     pub per_second: Option<u64>,
+    /// The level of zstd that files are compressed at.
+    pub(crate) compression_level: i32,
+    /// Whether a snapshot leaves the images of indexes out, which are then built again.
+    pub excludes_indexes: bool,
 }
 
 /// A task of a database that makes backups by the clock.
@@ -221,8 +230,14 @@ struct Read {
 
 fn read(value: &Value) -> Result<Read> {
     let Value::Object(members) = value else { return Err(bad("the configuration of a backup must be an object")) };
-    let configuration =
-        BackupConfiguration { kind: BackupKind::Backup, destinations: Vec::new(), key: None, per_second: None };
+    let configuration = BackupConfiguration {
+        kind: BackupKind::Backup,
+        destinations: Vec::new(),
+        key: None,
+        per_second: None,
+        compression_level: BACKUP_COMPRESSION_LEVEL,
+        excludes_indexes: false,
+    };
     let mut read =
         Read { configuration, name: None, id: 0, is_disabled: false, full: None, incremental: None, retention: None };
     for (name, value) in members.iter().filter(|(_, value)| *value != Value::Null) {
@@ -257,8 +272,8 @@ fn read_property(read: &mut Read, name: &str, value: &Value) -> Result<()> {
         "IncrementalBackupFrequency" => read.incremental = schedule(name, value)?,
         "RetentionPolicy" => read.retention = retention(value)?,
         "BackupType" => match text(name, value)? {
-            "Backup" => {}
-            "Snapshot" => return Err(Feature::SnapshotBackups.missing_for("'BackupType': 'Snapshot'").into()),
+            "Backup" => configuration.kind = BackupKind::Backup,
+            "Snapshot" => configuration.kind = BackupKind::Snapshot,
             _ => return Err(bad("'BackupType' must be Backup or Snapshot")),
         },
         "BackupUploadMode" => match text(name, value)? {
@@ -270,8 +285,7 @@ fn read_property(read: &mut Read, name: &str, value: &Value) -> Result<()> {
         },
         "BackupEncryptionSettings" => configuration.key = key(value)?,
         "MaxReadOpsPerSecond" => configuration.per_second = Some(count(name, value)?).filter(|count| *count > 0),
-        // What a snapshot is compressed with; it counts for none here.
-        "SnapshotSettings" if matches!(value, Value::Object(_)) => {}
+        "SnapshotSettings" => snapshot_settings(configuration, value)?,
         // Of the one node that there is.
         "MentorNode" => _ = text(name, value)?,
         "PinToMentorNode" => _ = flag(name, value)?,
@@ -293,6 +307,35 @@ fn read_property(read: &mut Read, name: &str, value: &Value) -> Result<()> {
             }
             if !is_disabled(value) {
                 configuration.destinations.push(destination(kind, value)?);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// `{"CompressionAlgorithm":"Zstd","CompressionLevel":"Optimal","ExcludeIndexes":false}`
+fn snapshot_settings(configuration: &mut BackupConfiguration, value: &Value) -> Result<()> {
+    let Value::Object(members) = value else { return Err(bad("'SnapshotSettings' must be an object")) };
+    for (name, value) in members.iter().filter(|(_, value)| *value != Value::Null) {
+        match name.as_str() {
+            "ExcludeIndexes" => configuration.excludes_indexes = flag(name, value)?,
+            "CompressionAlgorithm" if text(name, value)? == "Zstd" => {}
+            "CompressionAlgorithm" => {
+                return Err(Feature::BackupForms
+                    .missing_for("a 'CompressionAlgorithm' of snapshots other than Zstd")
+                    .into());
+            }
+            "CompressionLevel" => {
+                configuration.compression_level = match text(name, value)? {
+                    "Fastest" | "NoCompression" => BACKUP_COMPRESSION_LEVEL,
+                    "Optimal" => BACKUP_OPTIMAL_LEVEL,
+                    "SmallestSize" => BACKUP_SMALLEST_LEVEL,
+                    _ => return Err(bad("'CompressionLevel' must be Fastest, Optimal, SmallestSize or NoCompression")),
+                }
+            }
+            _ => {
+                let name: String = name.chars().take(NAME_LENGTH_SHOWN).collect();
+                return Err(bad(format!("'SnapshotSettings' has no '{name}'. Remove it, or correct its name")));
             }
         }
     }
