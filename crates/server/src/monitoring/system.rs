@@ -55,6 +55,28 @@ pub(crate) fn volume(folder: &Path) -> Option<Volume> {
     Some(Volume { total: found.f_blocks * found.f_frsize, free: found.f_bavail * found.f_frsize })
 }
 
+/// Processor time of this process on all cores, in seconds.
+pub(crate) fn cpu_seconds() -> Option<f64> {
+    let ticks = cpu_ticks(&std::fs::read_to_string("/proc/self/stat").ok()?)?;
+    Some(ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
+}
+
+/// User and system time in the text of `/proc/self/stat`. The name of the program in it may have spaces and brackets.
+fn cpu_ticks(text: &str) -> Option<u64> {
+    // Fields 14 and 15; the first behind the name is the third.
+    let mut fields = text.rsplit_once(')')?.1.split_ascii_whitespace().skip(11);
+    let mut next = || fields.next()?.parse::<u64>().ok();
+    Some(next()? + next()?)
+}
+
+/// Open files of this process, and how many it may have.
+pub(crate) fn open_files() -> Option<(u64, u64)> {
+    // The folder is open while it is listed.
+    let open = (std::fs::read_dir("/proc/self/fd").ok()?.count() as u64).saturating_sub(1);
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    Some((open, limit.unwrap_or(u64::MAX)))
+}
+
 /// The number behind a name at the beginning of a line.
 fn field(text: &str, name: &str) -> Option<u64> {
     let rest = text.lines().find_map(|line| line.strip_prefix(name))?;
@@ -71,6 +93,16 @@ mod tests {
         assert_eq!(field(text, "VmRSS:"), Some(1234));
         assert_eq!(field(text, "read_bytes:"), Some(7));
         assert_eq!(field(text, "write_bytes:"), None);
+    }
+
+    #[test]
+    fn processor_time_is_found_behind_any_name() {
+        let text = "7 (a) b (c) S 1 2 3 4 5 6 7 8 9 10 250 50 0 0 20 0";
+        assert_eq!(cpu_ticks(text), Some(300));
+        assert_eq!(cpu_ticks("7 (a) S 1 2"), None);
+        assert!(cpu_seconds().is_some_and(|seconds| seconds >= 0.0));
+        let (open, limit) = open_files().unwrap();
+        assert!(open >= 3 && open < limit, "{open} of {limit}");
     }
 
     #[test]

@@ -172,6 +172,8 @@ pub static ROUTES: &[Route] = &[
     now("HEAD", "/studio/index.html", Anyone, studio::index),
     now("HEAD", "/studio/*", Anyone, studio::file),
     now("GET", "/favicon.ico", Anyone, pages::icon),
+    now("GET", "/health/live", Anyone, health::live),
+    later("GET", "/health/ready", Anyone, pending!(health::ready)),
     later("GET", "/metrics", Operator, pending!(metrics::get)),
     later("GET", "/admin/live", Operator, pending!(live::get)),
     now("GET", "/admin/slow-requests", Operator, diagnostics::slow_requests),

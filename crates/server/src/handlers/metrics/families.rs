@@ -1,4 +1,4 @@
-//! The families of `/metrics`: one closed table. docs/operate.md has a row for each.
+//! The families of `/metrics`: one closed table. docs/monitoring.md has a row for each.
 
 use super::facts::{IndexFacts, OpenFacts};
 use crate::monitoring::exposition::{Family, counter, gauge, histogram};
@@ -13,6 +13,10 @@ pub(super) const BUILD_INFO: Family = gauge(
 pub(super) const UPTIME: Family = gauge("rookery_uptime_seconds", "Time since the server started.");
 pub(super) const PROCESS_START: Family =
     gauge("process_start_time_seconds", "When the server started, in seconds since 1970-01-01 UTC.");
+pub(super) const CPU: Family =
+    counter("process_cpu_seconds_total", "Processor time of the process on all cores.");
+pub(super) const OPEN_FILES: Family = gauge("process_open_fds", "Open file descriptors.");
+pub(super) const OPEN_FILES_MAX: Family = gauge("process_max_fds", "The limit of open file descriptors.");
 pub(super) const RESIDENT: Family =
     gauge("process_resident_memory_bytes", "Resident memory of the process, mapped files included.");
 pub(super) const MAPPED_RESIDENT: Family = gauge(
@@ -76,7 +80,7 @@ pub(super) const INDEXES_LEFT_OUT: Family = gauge(
 );
 
 pub(super) const DATABASE_STATE: Family =
-    gauge("rookery_database_state", "1 for the present state: open, closed (idle), disabled or failed.");
+    gauge("rookery_database_state", "1 for the present state: open, closed (idle), disabled, or failed (it refuses writes or could not be opened).");
 
 /// Of each open database.
 pub(super) const OF_DATABASES: [(Family, Value<OpenFacts>); 16] = [
