@@ -254,7 +254,8 @@ mod tests {
         let put = |size: usize| {
             let mut batch = Batch::new();
             // Which no compression makes much smaller.
-            let digits: String = (0..size as u64).map(|n| format!("{:016x}", n.wrapping_mul(0x9e37_79b9_7f4a_7c15))).collect();
+            let digits: String =
+                (0..size as u64).map(|n| format!("{:016x}", n.wrapping_mul(0x9e37_79b9_7f4a_7c15))).collect();
             batch.put("a/", format!("{{\"Text\":\"{digits}\"}}").as_bytes(), Expected::Any).unwrap();
             database.execute(batch)
         };

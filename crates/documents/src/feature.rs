@@ -109,7 +109,7 @@ features! {
     ServerOperations, "server-wide operations", "server-wide-operations",
         "Operations of the server itself, such as a compaction or a restore, do not exist and cannot be killed.";
     LogConfiguration, "log configuration over HTTP", "log-configuration-over-http",
-        "The log is configured by settings at start.";
+        "The level of the log can be changed while the server runs, until it ends; other settings of logs are made at the start.";
     AdminConsole, "the admin console", "the-admin-console",
         "The admin console runs JavaScript inside the server.";
     TransactionRecording, "transaction recording", "transaction-recording",

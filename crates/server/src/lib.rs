@@ -32,6 +32,7 @@ pub use database::QuerySwitch;
 pub use database::documents::Date;
 pub use limits::{LimitSetting, Limits};
 pub use monitoring::audit::{AUDIT_RETENTION, AuditOptions};
+pub use monitoring::log_control::{LogControl, LogThreshold};
 pub use monitoring::recent_log::{LogLevel, RecentLog};
 pub use network::peer::Scheme;
 pub use node::PROTOCOL_VERSION;

@@ -16,6 +16,7 @@ use crate::memory::Memory;
 use crate::messages::answers::Answers;
 use crate::monitoring::audit::AuditLog;
 use crate::monitoring::latency::Latencies;
+use crate::monitoring::log_control::LogControl;
 use crate::monitoring::metrics::Metrics;
 use crate::monitoring::recent_log::RecentLog;
 use crate::monitoring::running::RunningQueries;
@@ -65,6 +66,7 @@ pub(crate) struct Node {
     pub(crate) slow: SlowRequests,
     pub(crate) running: Arc<RunningQueries>,
     pub(crate) log: Arc<RecentLog>,
+    pub(crate) log_control: Arc<LogControl>,
     /// True if the log has a line for each request.
     pub(crate) has_access_log: bool,
     /// The version control's name of the source that this program was built from, if it is known.

@@ -24,6 +24,7 @@ use crate::memory::Memory;
 use crate::messages::answers::Answers;
 use crate::monitoring::audit::{AuditLog, AuditOptions};
 use crate::monitoring::latency::Latencies;
+use crate::monitoring::log_control::LogControl;
 use crate::monitoring::metrics::Metrics;
 use crate::monitoring::recent_log::RecentLog;
 use crate::monitoring::slow::SlowRequests;
@@ -66,6 +67,8 @@ pub struct Options {
     pub settings: Vec<Setting>,
     /// Where the log is kept that is to be told.
     pub log: Arc<RecentLog>,
+    /// Changes the level of the log while the server runs.
+    pub log_control: Arc<LogControl>,
     /// Log a line for each request.
     pub access_log: bool,
     /// Keep an audit log there.
@@ -92,6 +95,7 @@ impl Default for Options {
             limits: Limits::default(),
             settings: Vec::new(),
             log: Arc::default(),
+            log_control: Arc::default(),
             access_log: false,
             audit: None,
             commit: None,
@@ -322,6 +326,7 @@ impl Server {
             slow: SlowRequests::new(options.limits.slow_request),
             running: Arc::default(),
             log: options.log,
+            log_control: options.log_control,
             has_access_log: options.access_log,
             commit: options.commit,
             settings: options.settings,

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail, ensure};
-use server::{AUDIT_RETENTION, AuditOptions, Options, Password};
+use server::{AUDIT_RETENTION, AuditOptions, LogLevel, LogThreshold, Options, Password};
 
 pub use sample::{Form, sample};
 
@@ -166,7 +166,7 @@ fn flatten(name: String, value: &json::Value, source: &str, given: &mut Vec<Give
 pub struct Settings {
     pub(crate) options: Options,
     pub(crate) parent_process: Option<i32>,
-    pub(crate) log_level: String,
+    pub(crate) log_level: LogThreshold,
     pub(crate) log_is_json: bool,
     /// Of the audit log, whether there is one or not.
     audit_retention: Duration,
@@ -187,7 +187,7 @@ pub fn resolve(given: Vec<Given>) -> anyhow::Result<Settings> {
     let mut settings = Settings {
         options: Options::default(),
         parent_process: None,
-        log_level: "info".to_owned(),
+        log_level: Some(LogLevel::Info),
         log_is_json: false,
         audit_retention: AUDIT_RETENTION,
         server_hosts: Vec::new(),
@@ -268,14 +268,13 @@ impl Settings {
                 self.parent_process = Some(id.context("expected the id of a process")?);
             }
             Some(Name::LogLevel) => {
-                let level = values::level(value).context("expected trace, debug, info, warn, error or off")?;
-                self.log_level = level.to_owned();
+                self.log_level = values::level(value).context("expected trace, debug, info, warn, error or off")?;
             }
             Some(Name::LogMode) => {
                 self.log_level = match plain(value).as_str() {
-                    "none" => "error".to_owned(),
-                    "operations" => "info".to_owned(),
-                    "information" => "debug".to_owned(),
+                    "none" => Some(LogLevel::Error),
+                    "operations" => Some(LogLevel::Info),
+                    "information" => Some(LogLevel::Debug),
                     _ => bail!("expected None, Operations or Information"),
                 }
             }

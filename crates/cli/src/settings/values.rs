@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 
 use anyhow::{Context, bail, ensure};
-use server::{Scheme, TrustedThumbprint};
+use server::{LogLevel, LogThreshold, Scheme, TrustedThumbprint};
 
 /// What is left of a URL that may name scheme, host and port only.
 struct Url<'a> {
@@ -146,14 +146,14 @@ pub(super) fn truth(value: &str) -> Option<bool> {
     }
 }
 
-pub(super) fn level(value: &str) -> Option<&'static str> {
+pub(super) fn level(value: &str) -> Option<LogThreshold> {
     Some(match value.trim().to_ascii_lowercase().as_str() {
-        "trace" => "trace",
-        "debug" => "debug",
-        "info" | "information" => "info",
-        "warn" | "warning" => "warn",
-        "error" | "fatal" => "error",
-        "off" | "none" => "off",
+        "trace" => Some(LogLevel::Trace),
+        "debug" => Some(LogLevel::Debug),
+        "info" | "information" => Some(LogLevel::Info),
+        "warn" | "warning" => Some(LogLevel::Warn),
+        "error" | "fatal" => Some(LogLevel::Error),
+        "off" | "none" => None,
         _ => return None,
     })
 }

@@ -10,6 +10,14 @@ pub(crate) struct Memory {
     pub(crate) available: u64,
 }
 
+/// Swapped memory, in bytes.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Swap {
+    pub(crate) total: u64,
+    pub(crate) used: u64,
+    pub(crate) used_by_process: u64,
+}
+
 /// Bytes that the process had the disk read and write since it began.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct DiskTraffic {
@@ -40,6 +48,16 @@ pub(crate) fn memory() -> Memory {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let size = |name| field(&text, name).map_or(0, |kilobytes| kilobytes * 1024);
     Memory { total: size("MemTotal:"), available: size("MemAvailable:") }
+}
+
+/// Swapped memory; 0 where it is not told.
+pub(crate) fn swap() -> Swap {
+    let of_machine = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let of_process = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let size = |text: &str, name| field(text, name).map_or(0, |kilobytes| kilobytes * 1024);
+    let total = size(&of_machine, "SwapTotal:");
+    let used = total.saturating_sub(size(&of_machine, "SwapFree:"));
+    Swap { total, used, used_by_process: size(&of_process, "VmSwap:") }
 }
 
 /// Traffic of this process; 0 where it is not told.

@@ -16,8 +16,9 @@ use super::exchange::Exchange;
 use crate::error::{Result, Write};
 use crate::handlers::{
     api_keys, bulk_docs, bulk_insert, certificates, changes, collections, configuration, databases, diagnostics, docs,
-    due, health, hilo, identities, indexes, live, mcp, members, metrics, multi_get, node_info, operations, pages,
-    patches, queries, sample_data, smuggler, statistics, streams, studio, test_endpoints, topology, traffic_watch,
+    due, health, hilo, identities, indexes, info_package, live, log_configuration, mcp, members, metrics, monitoring,
+    multi_get, node_info, operations, pages, patches, queries, sample_data, smuggler, statistics, streams, studio,
+    test_endpoints, topology, traffic_watch,
 };
 use crate::messages::reply::Reply;
 
@@ -175,10 +176,17 @@ pub static ROUTES: &[Route] = &[
     now("GET", "/health/live", Anyone, health::live),
     later("GET", "/health/ready", Anyone, pending!(health::ready)),
     later("GET", "/metrics", Operator, pending!(metrics::get)),
+    later("GET", "/admin/monitoring/v1/server", Operator, pending!(monitoring::server)),
+    later("GET", "/admin/monitoring/v1/databases", Operator, pending!(monitoring::databases)),
+    later("GET", "/admin/monitoring/v1/indexes", Operator, pending!(monitoring::indexes)),
+    later("GET", "/admin/monitoring/v1/collections", Operator, pending!(monitoring::collections)),
     later("GET", "/admin/live", Operator, pending!(live::get)),
     now("GET", "/admin/slow-requests", Operator, diagnostics::slow_requests),
     now("GET", "/admin/running-queries", Operator, queries::running_on_server),
     now("GET", "/admin/logs/recent", Operator, diagnostics::log),
+    now("GET", "/admin/logs/configuration", Operator, log_configuration::get),
+    later("POST", "/admin/logs/configuration", Operator, pending!(log_configuration::post)),
+    of_client(later("GET", "/admin/debug/info-package", Operator, pending!(info_package::of_server))),
     now("GET", "/admin/configuration/settings", Operator, diagnostics::settings),
     now("GET", "/build/version", Anyone, node_info::build_version),
     now("GET", "/cluster/topology", ValidUser, topology::cluster),
@@ -258,6 +266,7 @@ pub static ROUTES: &[Route] = &[
     now("GET", "/databases/*/collections/stats/detailed", Read, collections::detailed),
     now("GET", "/databases/*/healthcheck", Read, health::check),
     later("GET", "/databases/*/debug/storage/report", Admin, pending!(diagnostics::storage_report)),
+    of_client(later("GET", "/databases/*/debug/info-package", Admin, pending!(info_package::of_database))),
     later("POST", "/databases/*/studio/sample-data", Admin, pending!(sample_data::create)),
     of_client(later("POST", "/databases/*/smuggler/export", Read, pending!(smuggler::export))),
     of_client(later("POST", "/databases/*/smuggler/import", ReadWrite, pending!(smuggler::import))),
@@ -309,8 +318,6 @@ pub static ROUTES: &[Route] = &[
     missing("PUT", "/admin/databases/shard", Operator, Feature::Sharding),
     missing("POST", "/admin/compact", Operator, Feature::OnlineCompaction),
     missing("POST", "/admin/operations/kill", Operator, Feature::ServerOperations),
-    missing("GET", "/admin/logs/configuration", Operator, Feature::LogConfiguration),
-    missing("POST", "/admin/logs/configuration", Operator, Feature::LogConfiguration),
     missing("POST", "/admin/console", Operator, Feature::AdminConsole),
     missing("POST", "/admin/test-connection", Operator, Feature::Replication),
     missing("POST", "/databases/*/admin/documents-compression/config", Admin, Feature::DocumentsCompression),

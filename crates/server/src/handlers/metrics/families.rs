@@ -13,8 +13,7 @@ pub(super) const BUILD_INFO: Family = gauge(
 pub(super) const UPTIME: Family = gauge("rookery_uptime_seconds", "Time since the server started.");
 pub(super) const PROCESS_START: Family =
     gauge("process_start_time_seconds", "When the server started, in seconds since 1970-01-01 UTC.");
-pub(super) const CPU: Family =
-    counter("process_cpu_seconds_total", "Processor time of the process on all cores.");
+pub(super) const CPU: Family = counter("process_cpu_seconds_total", "Processor time of the process on all cores.");
 pub(super) const OPEN_FILES: Family = gauge("process_open_fds", "Open file descriptors.");
 pub(super) const OPEN_FILES_MAX: Family = gauge("process_max_fds", "The limit of open file descriptors.");
 pub(super) const RESIDENT: Family =
@@ -79,8 +78,10 @@ pub(super) const INDEXES_LEFT_OUT: Family = gauge(
     "Indexes of open databases without series here, beyond METRICS_INDEXES_MAX.",
 );
 
-pub(super) const DATABASE_STATE: Family =
-    gauge("rookery_database_state", "1 for the present state: open, closed (idle), disabled, or failed (it refuses writes or could not be opened).");
+pub(super) const DATABASE_STATE: Family = gauge(
+    "rookery_database_state",
+    "1 for the present state: open, closed (idle), disabled, or failed (it refuses writes or could not be opened).",
+);
 
 /// Of each open database.
 pub(super) const OF_DATABASES: [(Family, Value<OpenFacts>); 16] = [
