@@ -54,7 +54,7 @@ pub(crate) fn start(level: LogThreshold, is_json: bool, has_access_log: bool, re
 fn filter(level: LogThreshold, has_access_log: bool) -> EnvFilter {
     let level = level.map_or("off", LogLevel::name);
     // What `rmcp` logs has the arguments and results of tools in it, and a client's mistakes as warnings.
-    let level = format!("{level},rmcp=off");
+    let level = format!("{},rmcp=off", level.to_ascii_lowercase());
     EnvFilter::new(if has_access_log { format!("{level},{ACCESS_LOG}=info") } else { level })
 }
 

@@ -24,6 +24,7 @@ mod node;
 mod routing;
 mod server;
 mod setting;
+mod traces;
 
 pub use certificates::certificate::{Certificate, Thumbprint, TrustedThumbprint};
 pub use certificates::files::{CertificateError, CertificateFiles, Password};
@@ -41,3 +42,4 @@ pub use routing::dispatch::ACCESS_LOG;
 pub use routing::routes::{ROUTES, Route};
 pub use server::{CertificateOptions, Options, Server, StartError};
 pub use setting::{GivenSetting, Setting};
+pub use traces::TraceOptions;

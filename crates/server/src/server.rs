@@ -37,6 +37,7 @@ use crate::network::tls::Tls;
 use crate::node::Node;
 use crate::routing::dispatch::Dispatcher;
 use crate::setting::Setting;
+use crate::traces::{TraceOptions, Traces};
 
 /// What a server is started with.
 #[derive(Debug, Clone)]
@@ -69,6 +70,8 @@ pub struct Options {
     pub log: Arc<RecentLog>,
     /// Changes the level of the log while the server runs.
     pub log_control: Arc<LogControl>,
+    /// Where spans of requests are sent; `None`: there are none.
+    pub traces: Option<TraceOptions>,
     /// Log a line for each request.
     pub access_log: bool,
     /// Keep an audit log there.
@@ -96,6 +99,7 @@ impl Default for Options {
             settings: Vec::new(),
             log: Arc::default(),
             log_control: Arc::default(),
+            traces: None,
             access_log: false,
             audit: None,
             commit: None,
@@ -327,6 +331,7 @@ impl Server {
             running: Arc::default(),
             log: options.log,
             log_control: options.log_control,
+            traces: options.traces.as_ref().map(Traces::start),
             has_access_log: options.access_log,
             commit: options.commit,
             settings: options.settings,

@@ -30,6 +30,9 @@ pub(super) enum Name {
     LogMode,
     LogFormat,
     LogAccess,
+    TracesEndpoint,
+    TracesRatio,
+    TracesService,
     ResponseCompression,
     Limit(LimitSetting),
     Query(QuerySwitch),
@@ -151,7 +154,7 @@ pub(super) const OWN_FLAGS: [(&str, &str); 5] = [
     ("log-format", "Log.Format"),
 ];
 
-const NAMES: [(&str, Name); 24] = [
+const NAMES: [(&str, Name); 27] = [
     ("ServerUrl", Name::ServerUrl),
     ("PublicServerUrl", Name::PublicServerUrl),
     ("DataDir", Name::DataDir),
@@ -175,6 +178,9 @@ const NAMES: [(&str, Name); 24] = [
     ("Logs.Mode", Name::LogMode),
     ("Log.Format", Name::LogFormat),
     ("Log.Access", Name::LogAccess),
+    ("Traces.Endpoint", Name::TracesEndpoint),
+    ("Traces.Ratio", Name::TracesRatio),
+    ("Traces.ServiceName", Name::TracesService),
     ("Http.UseResponseCompression", Name::ResponseCompression),
 ];
 

@@ -66,6 +66,7 @@ fn example(Setting { name, default, .. }: &Setting) -> String {
         "Security.AuditLog.FolderPath" => "/var/log/rookery",
         "Testing.ParentProcessId" => "1234",
         "Logs.Mode" => "Operations",
+        "Traces.Endpoint" => "http://127.0.0.1:4318",
         name if Limits::SETTINGS.iter().any(|limit| limit.name == name) => {
             default.split(|letter: char| !letter.is_ascii_digit()).next().unwrap_or_default()
         }

@@ -158,6 +158,21 @@ pub(super) fn level(value: &str) -> Option<LogThreshold> {
     })
 }
 
+/// The URL of a collector of traces.
+///
+/// # Errors
+///
+/// It is no `http://` URL with a host and without a query string.
+pub(super) fn collector(value: &str) -> anyhow::Result<hyper::Uri> {
+    let url: hyper::Uri = value.trim().parse().ok().context("expected a URL such as http://127.0.0.1:4318")?;
+    if url.scheme_str() == Some("https") {
+        bail!("spans are sent over http:// only; run a collector on this machine or in a network that you trust");
+    }
+    let is_whole =
+        url.scheme_str() == Some("http") && url.host().is_some_and(|host| !host.is_empty()) && url.query().is_none();
+    if is_whole { Ok(url) } else { bail!("expected a URL such as http://127.0.0.1:4318") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

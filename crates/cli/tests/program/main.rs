@@ -4,6 +4,7 @@
 mod access;
 mod cert;
 mod compact;
+mod formats;
 mod import;
 mod log;
 mod manual;

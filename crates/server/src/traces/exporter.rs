@@ -78,7 +78,8 @@ async fn send(mut spans: mpsc::Receiver<Span>, options: TraceOptions, counts: Ar
         let (count, body) = (batch.len() as u64, body_of(&batch, &options.service));
         batch.clear();
         let outcome = timeout(TRACES_SEND_TIME_MAX, post(&options.endpoint, body)).await;
-        let outcome = outcome.unwrap_or_else(|_| Err(format!("it did not answer within {} s", TRACES_SEND_TIME_MAX.as_secs())));
+        let outcome =
+            outcome.unwrap_or_else(|_| Err(format!("it did not answer within {} s", TRACES_SEND_TIME_MAX.as_secs())));
         match outcome {
             Ok(()) => _ = counts.sent.fetch_add(count, Relaxed),
             Err(reason) => {
@@ -135,7 +136,8 @@ async fn post(endpoint: &Uri, body: Vec<u8>) -> Result<(), String> {
         let answer = sender.send_request(request).await.map_err(|error| failed("sending", &error))?;
         let status = answer.status();
         // Read to its end, as far as it is short, so that the collector sees no broken connection.
-        let _ = timeout(TRACES_SEND_TIME_MAX, http_body_util::Limited::new(answer.into_body(), 64 << 10).collect()).await;
+        let _ =
+            timeout(TRACES_SEND_TIME_MAX, http_body_util::Limited::new(answer.into_body(), 64 << 10).collect()).await;
         if status.is_success() { Ok(()) } else { Err(format!("it answered {status}")) }
     };
     let outcome = outcome.await;

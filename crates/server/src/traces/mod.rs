@@ -15,8 +15,8 @@ use hyper::{HeaderMap, Method, Uri};
 use crate::cause::Cause;
 use crate::messages::reply::Reply;
 use crate::network::peer::Peer;
-pub(crate) use context::{TraceContext, TraceId};
 use context::{Ids, SpanId};
+pub(crate) use context::{TraceContext, TraceId};
 use exporter::{Counts, Exporter};
 use span::Span;
 

@@ -46,7 +46,8 @@ impl Span {
             if let Some(parent) = self.parent {
                 json.name("parentSpanId").string(&parent.to_string());
             }
-            let name = self.route.as_ref().map_or_else(|| self.method.to_string(), |route| format!("{} {route}", self.method));
+            let name =
+                self.route.as_ref().map_or_else(|| self.method.to_string(), |route| format!("{} {route}", self.method));
             json.name("name").string(&name).name("kind").unsigned(KIND);
             let started = self.started.duration_since(UNIX_EPOCH).unwrap_or_default();
             // Numbers of 64 bits are texts in the JSON of Protocol Buffers.

@@ -71,5 +71,6 @@ mod text_search;
 mod timings;
 mod tls;
 mod topology;
+mod traces;
 mod vectors;
 mod warnings;

@@ -105,8 +105,14 @@ fn a_request_goes_on_with_the_trace_of_its_caller() {
     assert_eq!((text(read, "traceId"), text(read, "parentSpanId")), (TRACE, SPAN));
     assert_eq!(text(read, "name"), "POST /databases/{name}/multi_get");
     assert_eq!(attribute(read, "http.route"), Some("/databases/{name}/multi_get"));
-    assert_eq!((attribute(read, "db.namespace"), attribute(read, "url.path")), (Some("DB"), Some("/databases/DB/multi_get")));
-    assert_eq!((attribute(read, "http.response.status_code"), attribute(read, "client.address")), (Some("200"), Some("127.0.0.1")));
+    assert_eq!(
+        (attribute(read, "db.namespace"), attribute(read, "url.path")),
+        (Some("DB"), Some("/databases/DB/multi_get"))
+    );
+    assert_eq!(
+        (attribute(read, "http.response.status_code"), attribute(read, "client.address")),
+        (Some("200"), Some("127.0.0.1"))
+    );
     let nanoseconds = |name: &str| text(read, name).parse::<u128>().unwrap();
     assert!(nanoseconds("startTimeUnixNano") > 0 && nanoseconds("startTimeUnixNano") <= nanoseconds("endTimeUnixNano"));
     assert_eq!(text(missing, "name"), "GET");

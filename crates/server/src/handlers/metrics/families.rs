@@ -70,6 +70,13 @@ pub(super) const REQUEST_SECONDS: Family = histogram(
     "Time from the head of a request to the beginning of its answer, reads and possible writes apart. The sum is estimated from buckets.",
 );
 
+pub(super) const SPANS_SENT: Family =
+    counter("rookery_trace_spans_sent_total", "Spans that the collector of Traces.Endpoint took.");
+pub(super) const SPANS_DROPPED: Family = counter(
+    "rookery_trace_spans_dropped_total",
+    "Spans that were dropped, because the collector of Traces.Endpoint did not take them or was too slow.",
+);
+
 pub(super) const DATABASES: Family = gauge("rookery_databases", "Databases.");
 pub(super) const DATABASES_LEFT_OUT: Family =
     gauge("rookery_metrics_databases_omitted", "Databases without series here, beyond METRICS_DATABASES_MAX.");

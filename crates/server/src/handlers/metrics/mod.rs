@@ -104,6 +104,10 @@ fn write_requests(out: &mut Exposition, node: &Node) {
     let mut requests = out.family(families::REQUEST_SECONDS);
     write_latency(&mut requests, "read", &node.latencies.reads);
     write_latency(&mut requests, "write", &node.latencies.writes);
+    if let Some(traces) = &node.traces {
+        out.single(families::SPANS_SENT, traces.counts().sent.load(Relaxed));
+        out.single(families::SPANS_DROPPED, traces.counts().dropped.load(Relaxed));
+    }
 }
 
 fn write_latency(samples: &mut Samples<'_>, kind: &str, histogram: &Histogram) {
