@@ -98,6 +98,8 @@ fn no_secret_is_in_a_package() {
     let record =
         r#"{"DatabaseName":"db","Settings":{"Mail.Password":"mail-password","Indexing.Map.Token":"map-token"}}"#;
     secured.administer("PUT /admin/databases?name=db", record, 201);
+    // A package has the databases that are open.
+    secured.administer("GET /databases/db/stats", "", 200);
     let key = secured.key("ops", r#""SecurityClearance":"Operator""#);
     let definition =
         r#"{"Name":"app","SecurityClearance":"ValidUser","Password":"zip-password","Permissions":{"db":"Read"}}"#;
