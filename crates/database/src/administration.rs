@@ -9,13 +9,16 @@ use std::time::SystemTime;
 
 use documents::{Date, DueKind};
 use json::Value;
+use storage::WriteTransaction;
 
+use crate::backups;
 use crate::client_configuration::ClientConfiguration;
 use crate::databases::Opening;
 use crate::due::{self, DueSettings};
 use crate::entry::{DatabaseEntry, Previous};
 use crate::principals::Principal;
 use crate::request_ids::Request;
+use crate::system::System;
 use crate::{DatabaseRecord, Databases, Error, LockMode, Result, folders, name, record_properties};
 
 /// What the log has in place of a folder.
@@ -66,8 +69,12 @@ impl Databases {
                 (Some(folder.clone()), Some(made.inspect_err(|_| self.remove_made(&folder))?))
             }
         };
+        let server_wide = self.server_wide_backups()?;
         let changed = self.system.change(&request, |system, tx, index| {
-            let record = DatabaseRecord::new(record, name, node_tag, index, Date::now());
+            let mut record = DatabaseRecord::new(record, name, node_tag, index, Date::now());
+            if !server_wide.is_empty() {
+                backups::set_server_wide_tasks(&mut record.value, &server_wide);
+            }
             system.put_record(tx, &record, folder.as_deref())?;
             Ok(record)
         });
@@ -88,6 +95,7 @@ impl Databases {
             entry.store(made);
         }
         self.add_entry(name, entry);
+        self.configure_backups(name)?;
         tracing::info!(database = name, folder = folder.as_deref().unwrap_or(IN_MEMORY), "database created");
         Ok(record)
     }
@@ -100,7 +108,7 @@ impl Databases {
     }
 
     /// What a request about one database is answered with if it was applied before.
-    fn repeated(&self, request: &Request, name: &str) -> Result<Option<Arc<DatabaseRecord>>> {
+    pub(crate) fn repeated(&self, request: &Request, name: &str) -> Result<Option<Arc<DatabaseRecord>>> {
         let Some(etag) = self.system.applied(request)? else { return Ok(None) };
         let record = DatabaseRecord::clone(&self.entry(name)?.record());
         Ok(Some(Arc::new(DatabaseRecord { etag, ..record })))
@@ -141,13 +149,25 @@ impl Databases {
     }
 
     /// Changes records under the next index, all or none. The lock `changing` is held.
-    fn change_records(
+    pub(crate) fn change_records(
         &self,
         request: &Request,
         entries: &[Arc<DatabaseEntry>],
         change: impl Fn(&mut Value, u64) + Sync,
     ) -> Result<u64> {
+        self.change_records_and(request, entries, change, |_, _| Ok(()))
+    }
+
+    /// The same, with another change of the node in the same transaction.
+    pub(crate) fn change_records_and(
+        &self,
+        request: &Request,
+        entries: &[Arc<DatabaseEntry>],
+        change: impl Fn(&mut Value, u64) + Sync,
+        also: impl FnOnce(&System, &mut WriteTransaction<'_>) -> Result<()> + Send,
+    ) -> Result<u64> {
         let (records, index) = self.system.change(request, |system, tx, index| {
+            also(system, tx)?;
             let mut records = Vec::with_capacity(entries.len());
             for entry in entries {
                 let mut record = DatabaseRecord::clone(&entry.record());
@@ -167,6 +187,7 @@ impl Databases {
             }
             entry.configure(&self.client_configuration.read());
             self.due.configure(entry.record().name(), entry.due());
+            self.configure_backups(entry.record().name())?;
         }
         Ok(index)
     }
@@ -212,6 +233,7 @@ impl Databases {
             entries.iter().try_for_each(|entry| {
                 let record = entry.record();
                 system.delete_record(tx, record.name())?;
+                system.delete_backup_statuses(tx, record.name())?;
                 match (entry.folder(), is_hard) {
                     (Some(folder), true) => system.put_deleting(tx, folder),
                     (Some(folder), false) => system.put_kept(tx, record.name(), folder),
@@ -224,6 +246,7 @@ impl Databases {
             let name = entry.record().name().to_owned();
             self.names.remove(&name);
             self.due.configure(&name, DueSettings::default());
+            self.backups.configure(&name, Vec::new(), &[]);
             if let (Some(held), Some(folder)) = (entry.delete(), entry.folder()) {
                 self.deleted.lock().insert(folder.to_owned(), held);
             }

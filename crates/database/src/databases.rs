@@ -24,6 +24,7 @@ use parking_lot::{Mutex, RwLock};
 use storage::Environment;
 use storage::io::aio::AsyncWrites;
 
+use crate::backups::{self, BackupTasks, FoldersOnly, OpenDestination};
 use crate::client_configuration::ClientConfiguration;
 use crate::clock::{Clock, SystemClock};
 use crate::database::DatabaseRef;
@@ -48,6 +49,10 @@ pub struct DatabasesOptions {
     pub async_writes: Option<Arc<AsyncWrites>>,
     /// The clock by which documents expire, are refreshed and archived.
     pub clock: Arc<dyn Clock>,
+    /// Opens the places of backups that are no folders.
+    pub destinations: Arc<dyn OpenDestination>,
+    /// The folder below which all backups to folders lie; `None`: anywhere.
+    pub backup_root: Option<PathBuf>,
 }
 
 impl DatabasesOptions {
@@ -64,6 +69,8 @@ impl DatabasesOptions {
             limits: Limits::default(),
             async_writes: None,
             clock: Arc::new(SystemClock),
+            destinations: Arc::new(FoldersOnly),
+            backup_root: None,
         }
     }
 }
@@ -83,6 +90,7 @@ pub struct Databases {
     pub(crate) deleted: Mutex<HashMap<String, DatabaseRef>>,
     indexing: Arc<IndexingPool>,
     pub(crate) due: Scheduler,
+    pub(crate) backups: BackupTasks,
 }
 
 impl Databases {
@@ -114,11 +122,13 @@ impl Databases {
             deleted: Mutex::default(),
             indexing: Arc::new(IndexingPool::new(options.limits.indexing_threads_max)),
             due: Scheduler::new(options.clock.clone()),
+            backups: BackupTasks::new(options.clock.clone()),
             system,
             options,
         };
         databases.remove_deleted();
         if let Some(folder) = &databases.options.folder {
+            folders::remove(&folder.join(backups::IN_PROGRESS))?;
             folders::sweep(&folder.join("databases"), &databases.system.folders_in_use()?)?;
         }
         for (record, folder) in databases.system.records()? {
@@ -126,6 +136,10 @@ impl Databases {
             databases.add_entry(&name, DatabaseEntry::new(record, folder, Previous::None));
         }
         let databases = Arc::new(databases);
+        for name in databases.names() {
+            databases.configure_backups(&name)?;
+        }
+        databases.backups.start(Arc::downgrade(&databases));
         let node = Arc::downgrade(&databases);
         databases.due.start(Box::new(move |name, is_opened| match node.upgrade() {
             Some(databases) if is_opened => databases.find(name).map(Some),
@@ -407,7 +421,9 @@ impl Databases {
         let mut cleaned = 0;
         for entry in self.names.all() {
             let Some(database) = entry.open.load_full() else { continue };
-            match database.clean_unneeded_tombstones() {
+            let of_backups = self.system.backup_statuses(database.name());
+            let kept = of_backups.map(|statuses| self.backups.seen_etag(database.name(), &statuses));
+            match kept.and_then(|seen| database.clean_tombstones_seen(seen)) {
                 Ok(count) => cleaned += count,
                 Err(error) => tracing::warn!(database = database.name(), %error, "tombstones could not be removed"),
             }
@@ -426,6 +442,8 @@ impl Databases {
     /// Closes all databases that are open: notifies their listeners, cancels their operations and refuses further writes. For an owner that
     /// ends while others still hold a database. A database that is asked for after this is opened again, but nothing expires any more.
     pub fn close(&self) {
+        self.operations.all().iter().for_each(|operation| operation.kill());
+        self.backups.close();
         self.due.close();
         self.names.all().iter().for_each(|entry| entry.close());
     }
@@ -448,6 +466,7 @@ impl Databases {
 impl Drop for Databases {
     /// Waits until the threads of tasks and of indexing hold no database any more; then only callers hold one.
     fn drop(&mut self) {
+        self.backups.close();
         self.due.close();
         self.indexing.close();
     }

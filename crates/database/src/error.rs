@@ -151,6 +151,15 @@ pub enum Error {
         /// What is wrong, and what to do.
         rule: String,
     },
+    /// A backup, its configuration or a restore is not acceptable.
+    #[error("{}{}", .rule[..1].to_uppercase(), &.rule[1..])]
+    BadBackup {
+        /// What is wrong, and what to do.
+        rule: String,
+    },
+    /// A place for backups failed.
+    #[error(transparent)]
+    Destination(#[from] crate::backups::DestinationError),
     /// A file or folder could not be read, made or removed.
     #[error("{operation} '{}': {source}", path.display())]
     Io {

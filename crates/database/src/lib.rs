@@ -17,6 +17,7 @@
 #![forbid(unsafe_code)]
 
 mod administration;
+pub mod backups;
 mod bulk_insert;
 mod changes;
 mod client_configuration;
@@ -48,6 +49,7 @@ mod script_memory;
 mod settings;
 pub mod smuggler;
 mod system;
+pub mod time_span;
 mod tombstones;
 
 pub use administration::Deletion;

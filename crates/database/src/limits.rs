@@ -240,3 +240,24 @@ pub(crate) const FAILURES_JUDGED_FROM: u64 = 100;
 
 /// So many who wait for an index are looked through for those who gave up; from then on always when there are twice as many as were left.
 pub const WAITING_PURGED_FROM: usize = 64;
+
+/// Tasks of one database that make backups.
+pub(crate) const BACKUP_TASKS_MAX: usize = 64;
+/// Bytes of the name of one.
+pub(crate) const BACKUP_TASK_NAME_SIZE_MAX: usize = 256;
+/// Databases that a backup of all databases leaves out.
+pub(crate) const SERVER_WIDE_EXCLUDED_MAX: usize = 4096;
+/// Backups that are made at once in all databases: each reads a database and compresses it, on a thread.
+pub(crate) const BACKUPS_AT_ONCE_MAX: usize = 2;
+/// Backups that wait for their turn.
+pub(crate) const BACKUPS_WAITING_MAX: usize = 1024;
+/// How long after a failure a task tries again, the first time.
+pub(crate) const BACKUP_RETRY_MIN: Duration = Duration::from_secs(60);
+/// How long after a failure at most.
+pub(crate) const BACKUP_RETRY_MAX: Duration = Duration::from_secs(15 * 60);
+/// Bytes of a dump that are compressed, written and read at once.
+pub(crate) const BACKUP_PIECE_SIZE: usize = 256 << 10;
+/// The level of zstd of backups: as fast as a disk.
+pub(crate) const BACKUP_COMPRESSION_LEVEL: i32 = 1;
+/// The logarithm of the window that a file may want of memory when it is read: 128 MiB.
+pub(crate) const BACKUP_WINDOW_LOG_MAX: u32 = 27;

@@ -8,6 +8,7 @@ use std::time::Duration;
 use documents::Date;
 use parking_lot::Mutex;
 
+use crate::backups::BackupResult;
 use crate::limits::{ENDED_OPERATION_KEPT_SECONDS, OPERATION_QUERY_SIZE_MAX};
 use crate::{Error, Result, SmugglerResult};
 
@@ -47,6 +48,8 @@ pub struct OperationResult {
     pub details: Vec<OperationDetail>,
     /// What an export or import counted.
     pub transfer: Option<Arc<SmugglerResult>>,
+    /// What a backup came to.
+    pub backup: Option<Arc<BackupResult>>,
 }
 
 /// The effect of an operation on one document.

@@ -7,6 +7,7 @@
 use documents::{DueKind, Feature};
 use json::Value;
 
+use crate::backups::{self, PERIODIC_BACKUPS};
 use crate::{Error, Result, due};
 
 /// A property of records.
@@ -63,7 +64,7 @@ pub static RECORD_PROPERTIES: [RecordProperty; 57] = [
     kept("Refresh", "null"),
     kept("DataArchival", "null"),
     missing("Integrations", "null", Feature::Integrations),
-    missing("PeriodicBackups", "[]", Feature::Backup),
+    kept("PeriodicBackups", "[]"),
     missing("ExternalReplications", "[]", Feature::Replication),
     missing("SinkPullReplications", "[]", Feature::Replication),
     missing("HubPullReplications", "[]", Feature::Replication),
@@ -127,6 +128,9 @@ pub(crate) fn check(record: &Value) -> Result<()> {
             Some(None) => {
                 if let Some(kind) = DueKind::ALL.into_iter().find(|kind| due::property(*kind) == name) {
                     due::check(kind, value)?;
+                }
+                if name == PERIODIC_BACKUPS {
+                    backups::check_tasks(value)?;
                 }
             }
             Some(Some(feature)) => {

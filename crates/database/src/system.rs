@@ -1,6 +1,7 @@
 //! The node's catalog: a small environment with the raft index, ids, and the records of databases.
 //!
-//! * `state`: `raft-index` (8 bytes big-endian), `topology-id`, `server-id` (GUIDs), `client-configuration` (etag, JSON).
+//! * `state`: `raft-index` (8 bytes big-endian), `topology-id`, `server-id` (GUIDs), `client-configuration` (etag, JSON),
+//!   `server-wide-backups` (a JSON array; absent until the first one).
 //! * `databases`: lower-cased name to the etag of the record (8 bytes big-endian), the size of the folder's name (1 byte), the
 //!   folder's name, and the record as JSON. An empty folder name: the database is in memory, from its creation to its end.
 //! * `kept`: lower-cased name to the folder of a database that was deleted but for its files; who creates one of that name
@@ -9,6 +10,8 @@
 //! * `certificates`: thumbprint to a [`RegisteredCertificate`](crate::RegisteredCertificate) as JSON. Absent until the first one is
 //!   registered.
 //! * `api-keys`: lower-cased name to an [`ApiKey`] as JSON. Absent until the first one is made.
+//! * `backups`: the lower-cased name of a database, a zero and the id of a task (8 bytes big-endian) to a [`BackupStatus`] as JSON. Absent
+//!   until the first backup of a task.
 //! * `requests`, `request-order`: see [`RequestIds`]. An environment without them is of the first version, which named a folder
 //!   for databases in memory too; it is brought up to date when it is opened.
 
@@ -17,6 +20,7 @@ use std::time::SystemTime;
 
 use storage::{Environment, Reader, Tree, WriteTransaction};
 
+use crate::backups::BackupStatus;
 use crate::client_configuration::ClientConfiguration;
 use crate::principals::{ApiKey, Principal};
 use crate::request_ids::{Request, RequestIds};
@@ -38,9 +42,13 @@ const DATABASES: &[u8] = b"system/databases";
 const KEPT: &[u8] = b"system/kept";
 const DELETING: &[u8] = b"system/deleting";
 
+/// Statuses of backups.
+const BACKUPS: &[u8] = b"system/backups";
+
 const RAFT_INDEX: &[u8] = b"raft-index";
 const TOPOLOGY_ID: &[u8] = b"topology-id";
 const SERVER_ID: &[u8] = b"server-id";
+const SERVER_WIDE_BACKUPS: &[u8] = b"server-wide-backups";
 const CLIENT_CONFIGURATION: &[u8] = b"client-configuration";
 
 /// A database as it is stored: its record, and its folder unless it is in memory.
@@ -193,6 +201,16 @@ impl System {
         Ok(self.deleting.contains(&self.environment.read(), folder.as_bytes())?)
     }
 
+    /// The same, as a change of its own.
+    pub fn note_deleting(&self, folder: &str) -> Result<()> {
+        self.environment.write(|tx| self.put_deleting(tx, folder))
+    }
+
+    pub fn delete_deleting(&self, tx: &mut WriteTransaction<'_>, folder: &str) -> Result<()> {
+        self.deleting.delete(tx, folder.as_bytes())?;
+        Ok(())
+    }
+
     /// The folder is gone.
     pub fn forget_deleting(&self, folder: &str) -> Result<()> {
         self.environment.write(|tx| self.deleting.delete(tx, folder.as_bytes()).map(drop).map_err(Error::from))
@@ -208,6 +226,44 @@ impl System {
             entry = cursor.next()?;
         }
         Ok(folders)
+    }
+
+    /// What is remembered of the backups of a database, by task.
+    pub fn backup_statuses(&self, database: &str) -> Result<Vec<BackupStatus>> {
+        let tx = self.environment.read();
+        let Some(tree) = Tree::open(&tx, BACKUPS)? else { return Ok(Vec::new()) };
+        let prefix = backup_key(database, None);
+        let mut cursor = tree.cursor(&tx);
+        let mut entry = cursor.seek(&prefix)?;
+        let mut statuses = Vec::new();
+        while let Some((_, value)) = entry.filter(|(key, _)| key.starts_with(&prefix)) {
+            statuses.push(decode_status(value)?);
+            entry = cursor.next()?;
+        }
+        Ok(statuses)
+    }
+
+    pub fn backup_status(&self, database: &str, task: u64) -> Result<Option<BackupStatus>> {
+        let tx = self.environment.read();
+        let Some(tree) = Tree::open(&tx, BACKUPS)? else { return Ok(None) };
+        tree.get(&tx, &backup_key(database, Some(task)))?.map(decode_status).transpose()
+    }
+
+    pub fn put_backup_status(&self, database: &str, status: &BackupStatus) -> Result<()> {
+        let (key, value) = (backup_key(database, Some(status.task_id)), status.to_json().to_vec());
+        self.environment.write(|tx| {
+            let tree = Tree::open_or_create(tx, BACKUPS)?;
+            Ok(tree.put(tx, &key, &value)?)
+        })
+    }
+
+    pub fn delete_backup_status(&self, database: &str, task: u64) -> Result<()> {
+        self.environment.write(|tx| delete_statuses(tx, &backup_key(database, Some(task))))
+    }
+
+    /// Forgets all that is remembered of the backups of a database.
+    pub fn delete_backup_statuses(&self, tx: &mut WriteTransaction<'_>, database: &str) -> Result<()> {
+        delete_statuses(tx, &backup_key(database, None))
     }
 
     /// # Errors
@@ -265,6 +321,20 @@ impl System {
         self.environment.write(|tx| used.iter().try_for_each(|(id, key)| self.put_principal(tx, id, key)))
     }
 
+    pub fn server_wide_backups(&self) -> Result<Vec<json::Value>> {
+        let tx = self.environment.read();
+        let Some(value) = self.state.get(&tx, SERVER_WIDE_BACKUPS)? else { return Ok(Vec::new()) };
+        match json::Value::parse(value) {
+            Ok(json::Value::Array(backups)) => Ok(backups),
+            _ => Err(Error::Corrupt { rule: "the backups of all databases are an array of JSON" }),
+        }
+    }
+
+    pub fn put_server_wide_backups(&self, tx: &mut WriteTransaction<'_>, backups: &[json::Value]) -> Result<()> {
+        self.state.put(tx, SERVER_WIDE_BACKUPS, &json::Value::Array(backups.to_vec()).to_vec())?;
+        Ok(())
+    }
+
     pub fn put_client_configuration(
         &self,
         tx: &mut WriteTransaction<'_>,
@@ -284,6 +354,32 @@ impl System {
         let value = if text.is_empty() { None } else { Some(json::Value::parse(text).map_err(|_| corrupt)?) };
         Ok(ClientConfiguration { etag: i64::from_be_bytes(*etag), value })
     }
+}
+
+/// The key of the status of a task, or what those of a database begin with.
+fn backup_key(database: &str, task: Option<u64>) -> Vec<u8> {
+    let mut key = database.to_ascii_lowercase().into_bytes();
+    key.push(0);
+    key.extend(task.into_iter().flat_map(u64::to_be_bytes));
+    key
+}
+
+fn delete_statuses(tx: &mut WriteTransaction<'_>, prefix: &[u8]) -> Result<()> {
+    let Some(tree) = Tree::open(tx, BACKUPS)? else { return Ok(()) };
+    loop {
+        let key = {
+            let mut cursor = tree.cursor(tx);
+            cursor.seek(prefix)?.map(|(key, _)| key.to_vec()).filter(|key| key.starts_with(prefix))
+        };
+        let Some(key) = key else { return Ok(()) };
+        tree.delete(tx, &key)?;
+    }
+}
+
+fn decode_status(value: &[u8]) -> Result<BackupStatus> {
+    let value = json::Value::parse(value).ok();
+    let status = value.as_ref().and_then(BackupStatus::from_json);
+    status.ok_or(Error::Corrupt { rule: "the status of a backup that is stored has all its properties" })
 }
 
 fn put_record(

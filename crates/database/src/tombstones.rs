@@ -49,6 +49,11 @@ impl Database {
     ///
     /// Storage fails.
     pub fn clean_unneeded_tombstones(&self) -> Result<u64> {
+        self.clean_tombstones_seen(None)
+    }
+
+    /// The same beside one consumer more, which has seen everything up to an etag.
+    pub(crate) fn clean_tombstones_seen(&self, also: Option<Etag>) -> Result<u64> {
         let cleaning = self.tombstone_cleaning();
         let (last_etag, tombstone_count) = {
             let statistics = self.read().statistics()?;
@@ -57,7 +62,7 @@ impl Database {
         let before = cleaning.last_etag.swap(last_etag, Relaxed);
         // Asked without the lock.
         let holders = cleaning.holders.read().clone();
-        let seen = holders.iter().map(|holder| holder.seen_etag()).min();
+        let seen = holders.iter().map(|holder| holder.seen_etag()).chain(also).min();
         let etag = seen.map_or(before, |seen| seen.min(before));
         if etag == 0 || tombstone_count == 0 {
             return Ok(0);

@@ -60,8 +60,10 @@ features! {
         "A subscription sends the documents that match a query to a client, and remembers which the client has confirmed.";
     Tcp, "TCP connections (subscriptions, replication)", "tcp-connections",
         "RavenDB's nodes and clients open TCP connections of their own for subscriptions and replication.";
-    Backup, "backup and restore", "backup-and-restore",
-        "A backup is a copy of a database that the server writes, once or as a task.";
+    SnapshotBackups, "snapshot backups", "snapshot-backups",
+        "A snapshot backup is an image of the files of a database.";
+    BackupForms, "some forms of backup", "some-forms-of-backup",
+        "Backups go to no FTP server and no Glacier, are not uploaded without a file in between, and run no script for their settings.";
     SchemaValidation, "schema validation", "schema-validation",
         "Schema validation refuses documents that do not fit a JSON schema.";
     Cluster, "clusters of several nodes", "clusters-of-several-nodes",
@@ -72,8 +74,6 @@ features! {
         "Replication copies documents from one database to others, and resolves the conflicts that come from it.";
     Etl, "ETL and connection strings", "etl-and-connection-strings",
         "ETL tasks and sinks copy documents to other systems and from them; connection strings say where these are.";
-    OngoingTasks, "ongoing tasks", "ongoing-tasks",
-        "Ongoing tasks are backups, replication and ETL that a database runs by itself.";
     CertificateReplacement, "certificate replacement", "certificate-replacement",
         "The server loads its certificate again within two minutes when its file changes.";
     Encryption, "encrypted databases", "encrypted-databases",
@@ -106,8 +106,6 @@ features! {
         "Integrations let clients of PostgreSQL query a database.";
     OnlineCompaction, "compaction of an open database", "compaction-of-an-open-database",
         "Compaction rewrites a database without free space.";
-    ServerOperations, "server-wide operations", "server-wide-operations",
-        "Operations of the server itself, such as a compaction or a restore, do not exist and cannot be killed.";
     LogConfiguration, "log configuration over HTTP", "log-configuration-over-http",
         "The level of the log can be changed while the server runs, until it ends; other settings of logs are made at the start.";
     AdminConsole, "the admin console", "the-admin-console",

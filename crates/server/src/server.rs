@@ -76,6 +76,8 @@ pub struct Options {
     pub access_log: bool,
     /// Keep an audit log there.
     pub audit: Option<AuditOptions>,
+    /// The folder below which all backups to folders lie; `None`: anywhere.
+    pub backup_root: Option<PathBuf>,
     /// The commit that the program was built from, for `/metrics`; `None`: not known.
     pub commit: Option<String>,
     /// The clock by which documents expire, are refreshed and archived.
@@ -102,6 +104,7 @@ impl Default for Options {
             traces: None,
             access_log: false,
             audit: None,
+            backup_root: None,
             commit: None,
             clock: Arc::new(SystemClock),
         }
@@ -276,7 +279,8 @@ impl Server {
         for warning in tls.iter().flat_map(|tls| tls.warnings(SystemTime::now())) {
             tracing::warn!("{warning}");
         }
-        if let (None, Some(address)) = (&tls, options.reachable_address()) {
+        let reachable = options.reachable_address();
+        if let (None, Some(address)) = (&tls, reachable) {
             tracing::warn!(%address, "UNSECURED: anyone who reaches this address can read and change everything");
         }
         let mut listeners = Vec::new();
@@ -340,6 +344,7 @@ impl Server {
             traffic_watch: parking_lot::Mutex::default(),
             hosts: Hosts::new(options.public_url.as_deref(), &names, options.scheme),
             tls,
+            reachable,
             url,
             public_url: options.public_url,
             started: Instant::now(),
@@ -472,12 +477,15 @@ impl Drop for WriteEnds {
     }
 }
 
-/// Reads the files of the certificate again if they were changed, and stores when API keys were used last.
+/// Reads the files of the certificate again if they were changed, ends sessions of the studio, and stores when API keys were used last.
 async fn maintain_access(node: &Arc<Node>) {
     let maintained = node.clone();
     let work = move || {
         if let Some(tls) = &maintained.tls {
             tls.reload_if_changed();
+            for session in tls.sessions.sweep(Instant::now(), |key| tls.registry.key(key).is_some()) {
+                maintained.connections.close_sockets_of(&session);
+            }
             tls.registry.store_uses(&maintained.databases)?;
         }
         Ok(())
@@ -517,6 +525,7 @@ fn open_databases(
     let limits = &given.limits;
     options.clock = given.clock.clone();
     options.async_writes = async_writes;
+    options.backup_root = given.backup_root.clone();
     options.limits.memory = memory.clone();
     options.limits.bodies = bodies.clone();
     options.limits.page_versions_size = limits.page_versions_size;

@@ -23,6 +23,7 @@ pub(super) enum Name {
     Operators,
     AuditFolder,
     AuditRetention,
+    BackupRoot,
     McpWrites,
     SetupMode,
     ParentProcess,
@@ -154,7 +155,7 @@ pub(super) const OWN_FLAGS: [(&str, &str); 5] = [
     ("log-format", "Log.Format"),
 ];
 
-const NAMES: [(&str, Name); 27] = [
+const NAMES: [(&str, Name); 28] = [
     ("ServerUrl", Name::ServerUrl),
     ("PublicServerUrl", Name::PublicServerUrl),
     ("DataDir", Name::DataDir),
@@ -169,6 +170,7 @@ const NAMES: [(&str, Name); 27] = [
     ("Security.AuditLog.FolderPath", Name::AuditFolder),
     ("Security.AuditLog.RetentionTimeInHours", Name::AuditRetention),
     ("Security.AuditLog.RetentionTimeInHrs", Name::AuditRetention),
+    ("Backup.LocalRootPath", Name::BackupRoot),
     ("Mcp.WritesAllowed", Name::McpWrites),
     ("Setup.Mode", Name::SetupMode),
     ("Testing.ParentProcessId", Name::ParentProcess),

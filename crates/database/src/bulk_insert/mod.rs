@@ -210,8 +210,7 @@ impl BulkInsert {
                     total: counts.items,
                     documents_processed: counts.documents,
                     message: format!("Processed {} items.", counts.items),
-                    details: Vec::new(),
-                    transfer: None,
+                    ..OperationResult::default()
                 }));
                 Ok(counts)
             }

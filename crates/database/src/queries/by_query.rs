@@ -352,7 +352,7 @@ impl ChangedDocuments {
         if self.details.len() == OPERATION_DETAILS_MAX {
             message += &format!(" The details are of the first {OPERATION_DETAILS_MAX}.");
         }
-        OperationResult { total, documents_processed: 0, message, details: self.details, transfer: None }
+        OperationResult { total, documents_processed: 0, message, details: self.details, ..OperationResult::default() }
     }
 }
 

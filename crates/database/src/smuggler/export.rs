@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use documents::{Date, Document, EMPTY_COLLECTION, ItemKind, Snapshot};
+use documents::{Date, Document, EMPTY_COLLECTION, Etag, ItemKind, Snapshot};
 use json::{Properties, Raw, Value, Writer};
 
 use super::pace::Pace;
@@ -41,11 +41,22 @@ pub trait DumpSink {
 /// One export, which is an operation. Dropped without an end, the operation is cancelled.
 #[derive(Debug)]
 pub struct Export {
+    operation: Arc<Operation>,
+    writer: DumpWriter,
+}
+
+/// Writes a dump.
+#[derive(Debug)]
+pub(crate) struct DumpWriter {
     database: Arc<Database>,
     operation: Arc<Operation>,
     options: SmugglerOptions,
     transform: Option<Transform>,
     record: Value,
+    /// Parts of the record besides those of an export.
+    record_parts: &'static [&'static str],
+    /// Documents and tombstones up to this etag are left out.
+    after: Etag,
     result: SmugglerResult,
     pace: Pace,
     now: Date,
@@ -68,9 +79,19 @@ impl Database {
         let transform = Transform::of(self, &options)?;
         let id = id.unwrap_or_else(|| self.operations().next_id());
         let operation = self.operations().start(id, format!("Export database: {}", self.name()))?;
-        let pace = Pace::new(options.per_second);
-        let (database, result, now) = (self.clone(), SmugglerResult::default(), Date::now());
-        Ok(Export { database, operation, options, transform, record, result, pace, now })
+        let writer = DumpWriter {
+            pace: Pace::new(options.per_second),
+            database: self.clone(),
+            operation: operation.clone(),
+            options,
+            transform,
+            record,
+            record_parts: &[],
+            after: 0,
+            result: SmugglerResult::default(),
+            now: Date::now(),
+        };
+        Ok(Export { operation, writer })
     }
 }
 
@@ -81,9 +102,8 @@ impl Export {
     ///
     /// The sink takes no more, a script fails, the operation is killed, or storage fails.
     pub fn run<S: DumpSink>(mut self, snapshot: &Snapshot<'_>, sink: &mut S) -> Result<(), S::Error> {
-        let written = self.write(snapshot, sink);
-        self.result.finish();
-        let result = Arc::new(std::mem::take(&mut self.result));
+        let written = self.writer.write(snapshot, sink);
+        let result = Arc::new(std::mem::take(&mut self.writer.result));
         self.operation.end(match &written {
             Ok(()) => {
                 let (total, documents) = (result.read_count(), result.counts(ItemType::Documents).read);
@@ -91,8 +111,8 @@ impl Export {
                     total,
                     documents_processed: documents,
                     message: format!("Exported {total} items."),
-                    details: Vec::new(),
                     transfer: Some(result),
+                    ..OperationResult::default()
                 })
             }
             Err(error) => match S::cause(error) {
@@ -102,14 +122,58 @@ impl Export {
         });
         written
     }
+}
 
-    fn write<S: DumpSink>(&mut self, snapshot: &Snapshot<'_>, sink: &mut S) -> Result<(), S::Error> {
+impl DumpWriter {
+    /// Writes the dump of a backup, without a transform script, as a part of an operation.
+    ///
+    /// * `after`: the last etag that the backup before has; 0 for a full one.
+    pub fn of_backup(
+        database: Arc<Database>,
+        operation: &Arc<Operation>,
+        options: SmugglerOptions,
+        record: Value,
+        after: Etag,
+    ) -> DumpWriter {
+        let pace = Pace::new(options.per_second);
+        DumpWriter {
+            database,
+            operation: operation.clone(),
+            options,
+            transform: None,
+            record,
+            record_parts: record::OF_BACKUPS,
+            after,
+            result: SmugglerResult::default(),
+            pace,
+            now: Date::now(),
+        }
+    }
+
+    /// What was counted.
+    pub fn into_result(self) -> SmugglerResult {
+        self.result
+    }
+
+    /// Writes the whole dump.
+    ///
+    /// # Errors
+    ///
+    /// As [`Export::run`].
+    pub fn write<S: DumpSink>(&mut self, snapshot: &Snapshot<'_>, sink: &mut S) -> Result<(), S::Error> {
+        let written = self.write_sections(snapshot, sink);
+        self.result.finish();
+        written
+    }
+
+    fn write_sections<S: DumpSink>(&mut self, snapshot: &Snapshot<'_>, sink: &mut S) -> Result<(), S::Error> {
         let types = self.options.types;
         sink.buffer().extend_from_slice(format!("{{\"BuildVersion\":{DUMP_BUILD_VERSION}").as_bytes());
         if types.has(ItemType::DatabaseRecord) {
             self.result.begin(ItemType::DatabaseRecord);
             sink.buffer().extend_from_slice(b",\"DatabaseRecord\":");
-            record::write(&mut Writer::new(sink.buffer()), self.database.name(), &self.record, &self.options);
+            let name = self.database.name();
+            record::write(&mut Writer::new(sink.buffer()), name, &self.record, &self.options, self.record_parts);
             self.result.counts_mut(ItemType::DatabaseRecord).read = 1;
             self.result.end(ItemType::DatabaseRecord);
         }
@@ -181,7 +245,7 @@ impl Export {
             sources.push(None);
         }
         for source in sources {
-            for item in snapshot.items(&[ItemKind::Document], source, 0).map_err(Error::from)? {
+            for item in snapshot.items(&[ItemKind::Document], source, self.after).map_err(Error::from)? {
                 let item = item.map_err(Error::from)?;
                 let Some(document) = item.document() else { continue };
                 self.look(ItemType::Documents)?;
@@ -257,7 +321,7 @@ impl Export {
 
     fn tombstones<S: DumpSink>(&mut self, snapshot: &Snapshot<'_>, sink: &mut S) -> Result<(), S::Error> {
         let mut is_first = true;
-        for item in snapshot.deletions(&[ItemKind::Document], None, 0).map_err(Error::from)? {
+        for item in snapshot.deletions(&[ItemKind::Document], None, self.after).map_err(Error::from)? {
             let item = item.map_err(Error::from)?;
             let collection = snapshot.collection_of(&item).map_err(Error::from)?;
             self.look(ItemType::Tombstones)?;

@@ -193,8 +193,8 @@ impl Import {
             total,
             documents_processed: documents,
             message: format!("Imported {total} items."),
-            details: Vec::new(),
             transfer: Some(Arc::new(result)),
+            ..OperationResult::default()
         }));
     }
 

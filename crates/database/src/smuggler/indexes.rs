@@ -45,6 +45,16 @@ impl From<DefinitionError> for IndexRefused {
     }
 }
 
+/// A hash of all definitions, which changes when one does.
+pub(crate) fn hash(database: &Database) -> u64 {
+    let mut definitions = Vec::new();
+    let all = database.indexes().all();
+    let mut indexes: Vec<_> = all.iter().collect();
+    indexes.sort_by_key(|index| index.definition().name());
+    indexes.iter().for_each(|index| write(&mut Writer::new(&mut definitions), index, &SmugglerOptions::default()));
+    xxhash_rust::xxh3::xxh3_64(&definitions)
+}
+
 /// Writes an index as an element of `Indexes`.
 pub(crate) fn write(json: &mut Writer<'_>, index: &Index, options: &SmugglerOptions) {
     json.object(|json| {

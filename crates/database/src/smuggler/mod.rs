@@ -26,9 +26,12 @@ mod record;
 mod result;
 mod transform;
 
+pub(crate) use export::DumpWriter;
 pub use export::{DumpSink, Export};
 pub use import::{Import, Imported};
+pub(crate) use indexes::hash as indexes_hash;
 pub use kinds::{ItemType, ItemTypes};
 pub use options::{DumpCompression, SmugglerOptions};
 pub use reader::{DumpError, DumpPlace, DumpReader, Event, Part};
+pub(crate) use record::restored as restored_record;
 pub use result::{Counts, SmugglerResult};

@@ -3,9 +3,12 @@
 use json::{Value, Writer};
 
 use super::SmugglerOptions;
+use crate::backups::PERIODIC_BACKUPS;
 
 /// Writes the record of a database, as far as it can be taken over by another one.
-pub(crate) fn write(json: &mut Writer<'_>, name: &str, record: &Value, options: &SmugglerOptions) {
+///
+/// * `more`: parts besides [`PARTS`].
+pub(crate) fn write(json: &mut Writer<'_>, name: &str, record: &Value, options: &SmugglerOptions, more: &[&str]) {
     json.object(|json| {
         json.name("DatabaseName").string(name).name("Encrypted").bool(false);
         for (part, default) in PARTS {
@@ -15,9 +18,28 @@ pub(crate) fn write(json: &mut Writer<'_>, name: &str, record: &Value, options: 
                 None => _ = json.raw(default.as_bytes()),
             }
         }
+        for part in more {
+            if let Some(value) = record.get(part).filter(|value| **value != Value::Null) {
+                value.write(json.name(part));
+            }
+        }
         // RavenDB reads an array here, and no object.
         json.name("Settings").array(|_| {});
     });
+}
+
+/// What the dump of a backup has besides: the tasks, whose settings have the secrets of destinations. An export is given away more easily.
+pub(crate) const OF_BACKUPS: &[&str] = &[PERIODIC_BACKUPS];
+
+/// Takes over the parts of a record in the dump of a backup, for a new database.
+pub(crate) fn restored(dumped: &Value) -> Value {
+    let mut record = Value::object();
+    for part in PARTS.iter().map(|(part, _)| part).chain(OF_BACKUPS) {
+        if let Some(value) = dumped.get(part).filter(|value| **value != Value::Null) {
+            record.set(part, value.clone());
+        }
+    }
+    record
 }
 
 /// The parts that can be taken over: the name in options and in the record, and the value where there is none.

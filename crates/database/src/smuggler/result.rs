@@ -7,6 +7,7 @@ use json::Writer;
 
 use super::ItemType;
 use crate::limits::SMUGGLER_MESSAGES_MAX;
+use crate::time_span;
 
 /// The counts of one type of items.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -125,6 +126,26 @@ impl SmugglerResult {
         self.info(&text);
     }
 
+    /// Adds the counts of a later file of the same backup.
+    pub(crate) fn add(&mut self, later: &SmugglerResult) {
+        for (counts, later) in self.counts.iter_mut().zip(&later.counts) {
+            counts.began = counts.began.or(later.began);
+            counts.read += later.read;
+            counts.left_out += later.left_out;
+            counts.errored += later.errored;
+            counts.size += later.size;
+            counts.last_etag = counts.last_etag.max(later.last_etag);
+        }
+        for message in &later.messages {
+            if self.messages.len() == SMUGGLER_MESSAGES_MAX {
+                self.dropped += 1;
+            } else {
+                self.messages.push(message.clone());
+            }
+        }
+        self.dropped += later.dropped;
+    }
+
     /// Nothing more comes. Types that never came were skipped.
     pub(crate) fn finish(&mut self) {
         for counts in &mut self.counts {
@@ -147,7 +168,7 @@ impl SmugglerResult {
     pub fn write_members(&self, json: &mut Writer<'_>) {
         self.write_counts(json);
         json.name("Messages").array(|json| self.messages.iter().for_each(|message| _ = json.string(message)));
-        json.name("Elapsed").string(&time_span(self.took.unwrap_or_else(|| self.began.elapsed())));
+        json.name("Elapsed").string(&time_span::text(self.took.unwrap_or_else(|| self.began.elapsed())));
     }
 
     /// Writes the counts alone, as the progress of an operation has them.
@@ -198,12 +219,4 @@ fn write_counts(json: &mut Writer<'_>, counts: &Counts, is_skipped: bool) {
     json.name("Processed").bool(counts.is_processed).name("ReadCount").unsigned(counts.read);
     json.name("Skipped").bool(is_skipped).name("ErroredCount").unsigned(counts.errored);
     json.name("SizeInBytes").unsigned(counts.size);
-}
-
-/// As .NET writes a time span.
-fn time_span(elapsed: Duration) -> String {
-    let (seconds, ticks) = (elapsed.as_secs(), elapsed.subsec_nanos() / 100);
-    let (days, hours) = (seconds / 86_400, seconds / 3600 % 24);
-    let days = if days > 0 { format!("{days}.") } else { String::new() };
-    format!("{days}{hours:02}:{:02}:{:02}.{ticks:07}", seconds / 60 % 60, seconds % 60)
 }

@@ -8,4 +8,3 @@ pub(crate) mod decoding;
 pub(crate) mod form;
 pub(crate) mod query_string;
 pub(crate) mod reply;
-pub(crate) mod time_span;

@@ -8,7 +8,8 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use super::time_span::{TIME_SPAN, time_span};
+use database::time_span::{self, TIME_SPAN};
+
 use crate::error::{Error, Result};
 
 /// The keys of values that are ids, or what they begin with.
@@ -90,7 +91,7 @@ impl<'a> QueryString<'a> {
     /// [`Error::Parameter`] if it is none.
     pub(crate) fn time_span(self, key: &str) -> Result<Option<Duration>> {
         let Some(value) = self.get_nonempty(key) else { return Ok(None) };
-        time_span(&value).map(Some).ok_or_else(|| Error::parameter(key, &value, TIME_SPAN))
+        time_span::parse(&value).map(Some).ok_or_else(|| Error::parameter(key, &value, TIME_SPAN))
     }
 
     /// `start`: how many results are passed over.

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use database::limits::STALE_WAIT;
 use database::queries::{Freshness, Query};
+use database::time_span::{self, TIME_SPAN};
 use hyper::StatusCode;
 use query::plan::ProjectionBehavior;
 
 use crate::error::{Error, Result};
-use crate::messages::time_span::{TIME_SPAN, time_span};
 use crate::node::Node;
 use crate::routing::exchange::{Exchange, parse_object, parse_query};
 
@@ -140,7 +140,7 @@ fn stale_wait(body: &json::Value) -> Result<Option<Duration>> {
                     .parse::<f64>()
                     .ok()
                     .and_then(|milliseconds| Duration::try_from_secs_f64(milliseconds.max(0.0) / 1000.0).ok()),
-                _ => value.as_str().and_then(time_span),
+                _ => value.as_str().and_then(time_span::parse),
             };
             wait.ok_or_else(|| Error::Argument(format!("'WaitForNonStaleResultsTimeout' must be {TIME_SPAN}")))?
         }

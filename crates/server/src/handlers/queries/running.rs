@@ -4,13 +4,13 @@
 //! `POST /databases/{name}/debug/queries/kill`: `indexName`, `id`; 204, or 404.
 //! `GET /admin/running-queries`: those of all databases, as a list.
 
+use database::time_span;
 use hyper::StatusCode;
 use json::Writer;
 
 use crate::error::{Error, Result};
 use crate::messages::date;
 use crate::messages::reply::{self, Reply};
-use crate::messages::time_span;
 use crate::monitoring::running::RunningQuery;
 use crate::routing::exchange::Exchange;
 

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 /// What one looks like, for errors.
-pub(crate) const TIME_SPAN: &str = "a time span such as 00:00:15";
+pub const TIME_SPAN: &str = "a time span such as 00:00:15";
 
 /// The most days of a span.
 const DAYS_MAX: u64 = 10_675_199;
 
 /// A span of time as .NET reads it: `[days.]hours:minutes[:seconds[.fraction]]`, the fraction of up to seven digits,
 /// `days:hours:minutes:seconds[.fraction]`, or a whole number, which is days. None that is negative.
-pub(crate) fn time_span(text: &str) -> Option<Duration> {
+pub fn parse(text: &str) -> Option<Duration> {
     let number = |text: &str| -> Option<u64> {
         if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) { None } else { text.parse().ok() }
     };
@@ -39,7 +39,7 @@ fn in_days<'t>(first: &'t str, minutes: &'t str, last: &'t str) -> (&'t str, &'t
 }
 
 /// A span of time as .NET writes it: `[days.]hours:minutes:seconds[.fraction]`, the fraction with seven digits.
-pub(crate) fn text(span: Duration) -> String {
+pub fn text(span: Duration) -> String {
     let (seconds, ticks) = (span.as_secs(), span.subsec_nanos() / 100);
     let mut text = match seconds / 86_400 {
         0 => String::new(),
@@ -59,14 +59,14 @@ mod tests {
     #[test]
     fn time_spans_are_written_as_they_are_read() {
         for expected in ["00:00:15", "1.02:03:04.5000000", "00:00:00.0000001", "23:59:59", "00:00:00"] {
-            assert_eq!(text(time_span(expected).unwrap()), expected);
+            assert_eq!(text(parse(expected).unwrap()), expected);
         }
     }
 
     #[test]
     fn time_spans_are_read() {
         let check = |text, expected: Option<(u64, u32)>| {
-            assert_eq!(time_span(text), expected.map(|(seconds, nanos)| Duration::new(seconds, nanos)), "{text}");
+            assert_eq!(parse(text), expected.map(|(seconds, nanos)| Duration::new(seconds, nanos)), "{text}");
         };
         check("00:00:15", Some((15, 0)));
         check("1.02:03:04.5", Some((93_784, 500_000_000)));

@@ -1,0 +1,289 @@
+//! The tasks of databases, and beginning backups: what clients ask of the node.
+
+use std::path::{Component, Path};
+use std::sync::Arc;
+use std::time::Duration;
+
+use documents::Date;
+use json::Value;
+
+use super::configuration::{PERIODIC_BACKUPS, bad};
+use super::server_wide::is_server_wide;
+use super::{
+    BackupConfiguration, BackupStarted, BackupStatus, BackupTask, DestinationKind, FolderDestination, RunningBackup,
+};
+use crate::limits::BACKUP_TASKS_MAX;
+use crate::request_ids::Request;
+use crate::{Databases, Result};
+
+impl Databases {
+    /// The tasks of a database.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Missing`]
+    pub fn backup_tasks(&self, name: &str) -> Result<Vec<BackupTask>> {
+        Ok(BackupTask::of_record(&self.record(name)?.value))
+    }
+
+    /// Adds a task to a database, or replaces the one of its `TaskId`; gives the raft index and the id.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadBackup`] for a configuration that means nothing or has a folder where none may be, [`Error::NotSupported`],
+    /// [`Error::Missing`], or storage fails.
+    pub fn put_backup_task(&self, name: &str, value: &Value, request_id: Option<&str>) -> Result<(u64, u64)> {
+        let given = BackupTask::from_json(value)?;
+        self.check_places(&given.configuration)?;
+        let request = Request::new("backup-task", &[name, &given.name], request_id)?;
+        let _changing = self.changing.lock();
+        let tasks = self.backup_tasks(name)?;
+        if let Some(record) = self.repeated(&request, name)? {
+            let id = tasks.iter().find(|task| task.name == given.name).map_or(given.id, |task| task.id);
+            return Ok((record.etag, id));
+        }
+        let former = tasks.iter().find(|task| task.id == given.id && given.id != 0);
+        former.map_or(Ok(()), refuse_server_wide)?;
+        refuse_server_wide(&given)?;
+        if former.is_none() && given.id != 0 {
+            return Err(bad(format!("database '{name}' has no backup task {}", given.id)));
+        }
+        if tasks.iter().any(|task| task.id != given.id && task.name.eq_ignore_ascii_case(&given.name)) {
+            return Err(bad(format!("database '{name}' has another backup task with the name '{}'", given.name)));
+        }
+        if former.is_none() && tasks.len() >= BACKUP_TASKS_MAX {
+            return Err(bad(format!(
+                "database '{name}' has as many backup tasks as BACKUP_TASKS_MAX allows: {BACKUP_TASKS_MAX}"
+            )));
+        }
+        let created = former.and_then(|task| task.value.get("CreatedAt").cloned()).filter(|at| *at != Value::Null);
+        let created = created.unwrap_or_else(|| Value::String(self.clock().now().to_string()));
+        let id = std::sync::atomic::AtomicU64::new(given.id);
+        let change = |record: &mut Value, index: u64| {
+            let own = if given.id == 0 { index } else { given.id };
+            id.store(own, std::sync::atomic::Ordering::Relaxed);
+            let mut task = given.value.clone();
+            task.set("Name", given.name.as_str().into());
+            task.set("TaskId", Value::Number(own.to_string()));
+            task.set("CreatedAt", created.clone());
+            change_tasks(record, |tasks| match tasks.iter_mut().find(|task| id_of(task) == Some(own)) {
+                Some(former) => *former = task,
+                None => tasks.push(task),
+            });
+        };
+        let index = self.change_records(&request, &[self.entry(name)?], change)?;
+        Ok((index, id.into_inner()))
+    }
+
+    /// Enables or disables a task; gives the raft index. One that was disabled begins with a full backup, since deletions are not kept for it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadBackup`] if there is no such task, [`Error::Missing`], or storage fails.
+    pub fn set_backup_task_disabled(
+        &self,
+        name: &str,
+        id: u64,
+        is_disabled: bool,
+        request_id: Option<&str>,
+    ) -> Result<u64> {
+        let request = Request::new("backup-task-state", &[name, &format!("{id} {is_disabled}")], request_id)?;
+        let _changing = self.changing.lock();
+        refuse_server_wide(&self.find_backup_task(name, id)?)?;
+        if let Some(record) = self.repeated(&request, name)? {
+            return Ok(record.etag);
+        }
+        if is_disabled && let Some(status) = self.backup_status(name, id)? {
+            self.system.put_backup_status(name, &BackupStatus { folder: String::new(), ..status })?;
+        }
+        let change = |record: &mut Value, _| {
+            change_tasks(record, |tasks| {
+                let task = tasks.iter_mut().find(|task| id_of(task) == Some(id));
+                task.into_iter().for_each(|task| task.set("Disabled", is_disabled.into()));
+            });
+        };
+        self.change_records(&request, &[self.entry(name)?], change)
+    }
+
+    /// Removes a task with what is remembered of it; gives the raft index. Its backups stay.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::set_backup_task_disabled`].
+    pub fn delete_backup_task(&self, name: &str, id: u64, request_id: Option<&str>) -> Result<u64> {
+        let request = Request::new("delete-backup-task", &[name, &id.to_string()], request_id)?;
+        let _changing = self.changing.lock();
+        if let Some(record) = self.repeated(&request, name)? {
+            return Ok(record.etag);
+        }
+        refuse_server_wide(&self.find_backup_task(name, id)?)?;
+        if let Some(running) = self.backups.running(name, id) {
+            running.operation.kill();
+        }
+        let change = |record: &mut Value, _| change_tasks(record, |tasks| tasks.retain(|task| id_of(task) != Some(id)));
+        let index = self.change_records(&request, &[self.entry(name)?], change)?;
+        self.system.delete_backup_status(name, id)?;
+        Ok(index)
+    }
+
+    /// A task.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadBackup`] if there is none of this id, [`Error::Missing`].
+    pub fn find_backup_task(&self, name: &str, id: u64) -> Result<BackupTask> {
+        let task = self.backup_tasks(name)?.into_iter().find(|task| task.id == id);
+        task.ok_or_else(|| bad(format!("database '{name}' has no backup task {id}")))
+    }
+
+    /// What is remembered of the backups of a task; `None`: none was tried.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails.
+    pub fn backup_status(&self, name: &str, id: u64) -> Result<Option<BackupStatus>> {
+        self.system.backup_status(name, id)
+    }
+
+    pub(crate) fn put_backup_status(&self, name: &str, status: &BackupStatus) -> Result<()> {
+        let _changing = self.changing.lock();
+        // It may have been deleted meanwhile.
+        match self.find_backup_task(name, status.task_id) {
+            Ok(_) => self.system.put_backup_status(name, status),
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// When a task runs next, and whether it makes a full backup then; `None`: it is disabled, or runs.
+    pub fn next_backup(&self, name: &str, id: u64) -> Option<(Date, bool)> {
+        self.backups.next(name, id)
+    }
+
+    /// The backup that a task makes now, or waits to make.
+    pub fn running_backup(&self, name: &str, id: u64) -> Option<RunningBackup> {
+        self.backups.running(name, id)
+    }
+
+    /// Has a task make a backup now, which is an operation of the database.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::find_backup_task`], and [`Error::Disabled`].
+    pub fn begin_backup_of_task(&self, name: &str, id: u64, is_full: bool) -> Result<BackupStarted> {
+        let task = Arc::new(self.find_backup_task(name, id)?);
+        let configuration = Arc::new(task.configuration.clone());
+        self.backups.begin(&self.find(name)?, Some(task), configuration, is_full)
+    }
+
+    /// Makes one full backup, which is an operation of the database.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadBackup`] for a folder where none may be, [`Error::Missing`], [`Error::Disabled`].
+    pub fn begin_backup(&self, name: &str, configuration: BackupConfiguration) -> Result<BackupStarted> {
+        self.check_places(&configuration)?;
+        self.backups.begin(&self.find(name)?, None, Arc::new(configuration), true)
+    }
+
+    /// Puts the next run of a task off. A backup that it makes now is ended.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::find_backup_task`]; storage fails.
+    pub fn delay_backup(&self, name: &str, id: u64, by: Duration) -> Result<()> {
+        let now = self.clock().now();
+        let ticks = u64::try_from(by.as_nanos() / 100).unwrap_or(u64::MAX);
+        let until = Date::from_ticks(now.ticks().saturating_add(ticks));
+        let running = self.running_backup(name, id);
+        {
+            let _changing = self.changing.lock();
+            self.find_backup_task(name, id)?;
+            let before = self.backup_status(name, id)?;
+            let node_tag = self.node_tag().to_owned();
+            let before = before.unwrap_or(BackupStatus { task_id: id, node_tag, ..BackupStatus::default() });
+            let original_time =
+                before.original_time.or_else(|| self.next_backup(name, id).map(|(at, _)| at)).or(Some(now));
+            let status = BackupStatus { delay_until: Some(until), original_time, ..before };
+            self.system.put_backup_status(name, &status)?;
+            self.configure_backups(name)?;
+        }
+        if let Some(running) = running {
+            running.operation.kill();
+        }
+        Ok(())
+    }
+
+    /// Tells the scheduler which tasks a database has.
+    pub(crate) fn configure_backups(&self, name: &str) -> Result<()> {
+        let record = self.record(name)?;
+        let tasks = if record.is_disabled() { Vec::new() } else { BackupTask::of_record(&record.value) };
+        let statuses = if tasks.is_empty() { Vec::new() } else { self.system.backup_statuses(name)? };
+        self.backups.configure(name, tasks, &statuses);
+        Ok(())
+    }
+
+    pub(crate) fn check_places(&self, configuration: &BackupConfiguration) -> Result<()> {
+        for place in &configuration.destinations {
+            match place.kind {
+                DestinationKind::Local => drop(self.backup_folder(&place.settings)?),
+                // A program that opens no such places says so now, not at night.
+                _ => drop(self.options.destinations.open(place)?),
+            }
+        }
+        Ok(())
+    }
+
+    /// The folder of `LocalSettings`: a relative one lies below the folder that the node allows, or below its data.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadBackup`]: it lies outside of the folder that the node allows.
+    pub fn backup_folder(&self, settings: &Value) -> Result<FolderDestination> {
+        let text = settings.get("FolderPath").and_then(Value::as_str).unwrap_or_default();
+        let given = Path::new(text);
+        if given.components().any(|part| part == Component::ParentDir) {
+            return Err(bad(format!("the folder '{text}' of a backup must not have '..' in it")));
+        }
+        let root = self.options.backup_root.as_deref();
+        if given.is_absolute() {
+            return match root {
+                Some(root) if !given.starts_with(root) => Err(bad(format!(
+                    "the folder '{text}' of a backup is not below '{}', where the setting Backup.LocalRootPath wants all of them",
+                    root.display()
+                ))),
+                _ => Ok(FolderDestination::new(given)),
+            };
+        }
+        match (root, self.folder()) {
+            (Some(root), _) => Ok(FolderDestination::new(root.join(given))),
+            (None, Some(folder)) => Ok(FolderDestination::new(folder.join("backups").join(given))),
+            (None, None) => {
+                Err(bad(format!("the folder '{text}' of a backup must be absolute: this server keeps nothing on disk")))
+            }
+        }
+    }
+}
+
+/// A task that belongs to a backup of all databases is changed with that.
+fn refuse_server_wide(task: &BackupTask) -> Result<()> {
+    match is_server_wide(task) {
+        false => Ok(()),
+        true => Err(bad(format!(
+            "the task '{}' belongs to a server-wide backup. Change that, or exclude this database from it",
+            task.name
+        ))),
+    }
+}
+
+fn id_of(task: &Value) -> Option<u64> {
+    task.get("TaskId").and_then(Value::as_i64).and_then(|id| u64::try_from(id).ok())
+}
+
+fn change_tasks(record: &mut Value, change: impl FnOnce(&mut Vec<Value>)) {
+    let mut tasks = match record.remove(PERIODIC_BACKUPS) {
+        Some(Value::Array(tasks)) => tasks,
+        _ => Vec::new(),
+    };
+    change(&mut tasks);
+    record.set(PERIODIC_BACKUPS, Value::Array(tasks));
+}

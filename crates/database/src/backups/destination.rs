@@ -1,0 +1,229 @@
+//! Where the files of backups go: a folder, or what whoever runs the node opens for the other kinds.
+
+use std::fmt::Debug;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use documents::Feature;
+
+use super::configuration::{DestinationKind, DestinationSettings};
+use crate::{Error, Result};
+
+/// A file in a destination.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredFile {
+    /// Its path below the destination, with `/`.
+    pub path: String,
+    /// Bytes.
+    pub size: u64,
+}
+
+/// Why a destination failed.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{operation} '{path}' in {place}: {reason}")]
+pub struct DestinationError {
+    /// What was attempted, in the infinitive.
+    pub operation: &'static str,
+    /// The file or folder, below the destination.
+    pub path: String,
+    /// The destination, without secrets.
+    pub place: String,
+    /// What it said.
+    pub reason: String,
+}
+
+/// A place for the files of backups. All functions may wait for long.
+pub trait Destination: Send + Sync + Debug {
+    /// What people call it, without secrets: `the folder '/backups'`.
+    fn place(&self) -> String;
+
+    /// Stores a file under a path; it is there when this returns, whole and durable, and not before.
+    ///
+    /// * `file`: read from its beginning, `size` bytes.
+    /// * `sent`: told how many bytes are stored so far; an error of it ends the upload.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Destination`], or that of `sent`.
+    fn put(&self, path: &str, file: &mut File, size: u64, sent: &mut dyn FnMut(u64) -> Result<()>) -> Result<()>;
+
+    /// All files below a folder, in no order; `""`: of the whole destination. A folder that is not there has none.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Destination`]
+    fn list(&self, folder: &str) -> Result<Vec<StoredFile>>;
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Destination`]
+    fn get(&self, path: &str) -> Result<Box<dyn Read + Send>>;
+
+    /// Removes a file. One that is not there is removed.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Destination`]
+    fn remove(&self, path: &str) -> Result<()>;
+}
+
+/// Opens destinations of other kinds than folders.
+pub trait OpenDestination: Send + Sync + Debug {
+    /// # Errors
+    ///
+    /// [`Error::NotSupported`], [`Error::BadBackup`] for settings that mean nothing, [`Error::Destination`].
+    fn open(&self, settings: &DestinationSettings) -> Result<Arc<dyn Destination>>;
+}
+
+/// Opens none.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FoldersOnly;
+
+impl OpenDestination for FoldersOnly {
+    fn open(&self, settings: &DestinationSettings) -> Result<Arc<dyn Destination>> {
+        let what = format!("the backup destination '{}' in this program", settings.kind.wire_name());
+        Err(Feature::BackupForms.missing_for(what).into())
+    }
+}
+
+/// Opens a destination of any kind.
+///
+/// * `others`: opens those that are no folders.
+///
+/// # Errors
+///
+/// As [`OpenDestination::open`].
+pub(crate) fn open(settings: &DestinationSettings, others: &dyn OpenDestination) -> Result<Arc<dyn Destination>> {
+    match settings.kind {
+        DestinationKind::Local => {
+            let folder = settings.settings.get("FolderPath").and_then(json::Value::as_str).unwrap_or_default();
+            Ok(Arc::new(FolderDestination::new(folder)))
+        }
+        _ => others.open(settings),
+    }
+}
+
+/// A folder of this machine.
+#[derive(Clone, Debug)]
+pub struct FolderDestination {
+    folder: PathBuf,
+}
+
+/// What a file that is not whole yet has behind its name.
+pub(crate) const PARTIAL: &str = ".partial";
+
+impl FolderDestination {
+    /// The folder, which the first file makes.
+    pub fn new(folder: impl Into<PathBuf>) -> FolderDestination {
+        FolderDestination { folder: folder.into() }
+    }
+
+    fn failed(&self, operation: &'static str, path: &str) -> impl FnOnce(io::Error) -> Error + use<> {
+        let (path, place) = (path.to_owned(), self.place());
+        move |error| Error::Destination(DestinationError { operation, path, place, reason: error.to_string() })
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Where a file of this path is, or will be.
+    pub(crate) fn path_of(&self, path: &str) -> PathBuf {
+        self.folder.join(path)
+    }
+
+    fn collect(&self, folder: &Path, files: &mut Vec<StoredFile>) -> io::Result<()> {
+        let entries = match fs::read_dir(folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            entries => entries?,
+        };
+        for entry in entries {
+            let entry = entry?;
+            let metadata = match entry.metadata() {
+                // It was removed meanwhile.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                metadata => metadata?,
+            };
+            let path = entry.path();
+            if metadata.is_dir() {
+                self.collect(&path, files)?;
+            } else if let Some(path) = path.strip_prefix(&self.folder).ok().and_then(Path::to_str) {
+                files.push(StoredFile { path: path.to_owned(), size: metadata.len() });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Destination for FolderDestination {
+    fn place(&self) -> String {
+        format!("the folder '{}'", self.folder.display())
+    }
+
+    fn put(&self, path: &str, file: &mut File, _: u64, sent: &mut dyn FnMut(u64) -> Result<()>) -> Result<()> {
+        const PIECE: usize = 1 << 20;
+        let target = self.path_of(path);
+        let mut partial = target.clone().into_os_string();
+        partial.push(PARTIAL);
+        let failed = |error| self.failed("store", path)(error);
+        let folder = target.parent().unwrap_or(&self.folder);
+        crate::folders::make(folder)?;
+        let mut stored = create_private(Path::new(&partial)).map_err(failed)?;
+        let mut total = 0;
+        io::Seek::rewind(file).map_err(failed)?;
+        loop {
+            let copied = io::copy(&mut Read::by_ref(file).take(PIECE as u64), &mut stored).map_err(failed)?;
+            if copied == 0 {
+                break;
+            }
+            total += copied;
+            sent(total)?;
+        }
+        stored.sync_all().map_err(failed)?;
+        fs::rename(&partial, &target).map_err(failed)?;
+        sync_folder(folder).map_err(failed)
+    }
+
+    fn list(&self, folder: &str) -> Result<Vec<StoredFile>> {
+        let mut files = Vec::new();
+        self.collect(&self.path_of(folder), &mut files).map_err(self.failed("list", folder))?;
+        Ok(files)
+    }
+
+    fn get(&self, path: &str) -> Result<Box<dyn Read + Send>> {
+        let file = File::open(self.path_of(path)).map_err(self.failed("read", path))?;
+        Ok(Box::new(file))
+    }
+
+    fn remove(&self, path: &str) -> Result<()> {
+        let file = self.path_of(path);
+        match fs::remove_file(&file) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.failed("remove", path)(error)),
+            _ => {
+                // The folder of a backup goes with its last file; one that has others stays.
+                if let Some(folder) = file.parent().filter(|folder| *folder != self.folder) {
+                    let _ = fs::remove_dir(folder);
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Makes a file that nobody else on this machine reads.
+pub(crate) fn create_private(path: &Path) -> io::Result<File> {
+    let mut options = fs::OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}

@@ -1,0 +1,50 @@
+//! Backups of databases: written once or by the clock, kept in a folder or an object store, and restored.
+//!
+//! ```text
+//! task, by the clock or by hand ─► run ─► snapshot ─► smuggler ─► zstd ─► key ─► file ─► destinations ─► status ─► retention
+//! destination ─► restore points ─► files of one chain ─► smuggler ─► new database, visible when it is whole
+//! ```
+//!
+//! Folders, files and what is in them are those of RavenDB, so that each reads the backups of the other:
+//!
+//! ```text
+//! <folder of the task>/2026-11-27-02-00-00.ravendb-Shop-A-backup/2026-11-27-02-00-00.ravendb-full-backup
+//!                                                                2026-11-27-02-15-00.ravendb-incremental-backup
+//! ```
+//!
+//! * [`configuration`](BackupConfiguration): what a task or a request says.
+//! * `schedule`: cron expressions.
+//! * [`names`](BackupName): of folders and files.
+//! * [`destination`](Destination): where files go. Others than folders are opened by whoever runs the node.
+//! * `file`: how a file is compressed and encrypted.
+//! * `run`: one backup. `tasks`: the thread that begins them. `status`: what is remembered of each.
+//! * `points` and `restore`: the way back.
+
+mod administration;
+mod configuration;
+mod destination;
+mod encryption;
+mod file;
+mod names;
+mod points;
+mod restore;
+mod retention;
+mod run;
+mod schedule;
+mod server_wide;
+mod status;
+mod tasks;
+
+pub use configuration::{BackupConfiguration, BackupKind, BackupTask, DestinationKind, DestinationSettings};
+pub(crate) use configuration::{PERIODIC_BACKUPS, check_tasks};
+pub(crate) use destination::FoldersOnly;
+pub use destination::{Destination, DestinationError, FolderDestination, OpenDestination, StoredFile};
+pub use names::{BackupName, FileKind};
+pub use points::RestorePoint;
+pub use restore::{Restore, RestoreRequest};
+pub(crate) use run::IN_PROGRESS;
+pub use run::{BackupResult, UploadCounts};
+pub(crate) use server_wide::set_tasks as set_server_wide_tasks;
+pub use status::BackupStatus;
+pub(crate) use tasks::BackupTasks;
+pub use tasks::{BackupStarted, RunningBackup};

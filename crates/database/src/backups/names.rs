@@ -1,0 +1,126 @@
+//! The names of folders and files of backups, as RavenDB has them.
+
+use documents::Date;
+
+/// Ends the name of each folder.
+const FOLDER_END: &str = "-backup";
+/// Stands between the time and the rest of a name.
+const MARK: &str = ".ravendb-";
+/// Stands between the time and the rest of the name of a snapshot, which RavenDB cannot read.
+const OWN_MARK: &str = ".rookery-";
+/// As `2026-11-27-02-00-00`.
+const TIME_SIZE: usize = 19;
+
+/// What a file of a backup is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// A dump of all of a database.
+    Full,
+    /// A dump of what changed since the file before.
+    Incremental,
+}
+
+impl FileKind {
+    fn name(self) -> &'static str {
+        match self {
+            FileKind::Full => "full-backup",
+            FileKind::Incremental => "incremental-backup",
+        }
+    }
+}
+
+/// The name of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BackupName {
+    /// When it was begun, to the second.
+    pub time: Date,
+    /// What it is.
+    pub kind: FileKind,
+    /// Whether it can be read only with a key.
+    pub is_encrypted: bool,
+}
+
+impl BackupName {
+    /// The text. A file that is encrypted has a mark of our own, since RavenDB encrypts in another way.
+    pub fn file(self) -> String {
+        let mark = if self.is_encrypted { format!("{OWN_MARK}encrypted-") } else { MARK.to_owned() };
+        format!("{}{mark}{}", time_text(self.time), self.kind.name())
+    }
+
+    /// Reads a name; `None` for a file that is none of a backup.
+    pub fn parse(name: &str) -> Option<BackupName> {
+        let (time, rest) = name.split_at_checked(TIME_SIZE)?;
+        let (is_encrypted, rest) = match rest.strip_prefix(MARK) {
+            Some(rest) => (false, rest),
+            None => (true, rest.strip_prefix(OWN_MARK)?.strip_prefix("encrypted-")?),
+        };
+        let kind = [FileKind::Full, FileKind::Incremental].into_iter().find(|kind| kind.name() == rest)?;
+        Some(BackupName { time: parse_time(time)?, kind, is_encrypted })
+    }
+}
+
+/// The name of the folder of a full backup with its incremental ones.
+pub(crate) fn folder(time: Date, database: &str, node_tag: &str) -> String {
+    format!("{}{MARK}{database}-{node_tag}{FOLDER_END}", time_text(time))
+}
+
+/// Reads the name of such a folder: time, database, tag of the node.
+pub(crate) fn parse_folder(name: &str) -> Option<(Date, &str, &str)> {
+    let (time, rest) = name.split_at_checked(TIME_SIZE)?;
+    let (database, node_tag) = rest.strip_prefix(MARK)?.strip_suffix(FOLDER_END)?.rsplit_once('-')?;
+    Some((parse_time(time)?, database, node_tag))
+}
+
+fn time_text(time: Date) -> String {
+    let text = time.to_string();
+    text[..TIME_SIZE].replace(['T', ':'], "-")
+}
+
+fn parse_time(text: &str) -> Option<Date> {
+    let mut bytes = text.as_bytes().to_vec();
+    if bytes.len() != TIME_SIZE || [10, 13, 16].iter().any(|at| bytes[*at] != b'-') {
+        return None;
+    }
+    (bytes[10], bytes[13], bytes[16]) = (b'T', b':', b':');
+    Date::parse(std::str::from_utf8(&bytes).ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_as_they_are_written() {
+        let time = Date::parse("2026-11-27T11:49:02").unwrap();
+        let kinds = [(FileKind::Full, false), (FileKind::Incremental, false), (FileKind::Full, true)];
+        let expected = [
+            "2026-11-27-11-49-02.ravendb-full-backup",
+            "2026-11-27-11-49-02.ravendb-incremental-backup",
+            "2026-11-27-11-49-02.rookery-encrypted-full-backup",
+        ];
+        for ((kind, is_encrypted), expected) in kinds.into_iter().zip(expected) {
+            let name = BackupName { time, kind, is_encrypted };
+            assert_eq!(name.file(), expected);
+            assert_eq!(BackupName::parse(expected), Some(name));
+        }
+        let folder = folder(time, "my-shop", "A");
+        assert_eq!(folder, "2026-11-27-11-49-02.ravendb-my-shop-A-backup");
+        assert_eq!(parse_folder(&folder), Some((time, "my-shop", "A")));
+    }
+
+    #[test]
+    fn other_names_are_none() {
+        for name in [
+            "",
+            "2026-11-27-11-49-02",
+            "2026-11-27-11-49-02.ravendb-snapshot",
+            "2026-11-27T11:49:02.ravendb-full-backup",
+            "2026-13-27-11-49-02.ravendb-full-backup",
+            "2026-11-27-11-49-02.ravendb-full-backup.partial",
+            "ä026-11-27-11-49-0.ravendb-full-backup",
+        ] {
+            assert_eq!(BackupName::parse(name), None, "{name}");
+        }
+        assert_eq!(parse_folder("2026-11-27-11-49-02.ravendb-shop-backup"), None);
+    }
+}

@@ -1,0 +1,277 @@
+//! Restoring: a new database out of the files of a backup, which nobody sees before it is whole.
+//!
+//! The folder is noted as one that is being deleted while it is filled. So whatever is cut off is removed at the next start, and the
+//! transaction that makes the database known takes the note away.
+
+use std::io::Read;
+use std::sync::Arc;
+use std::time::Instant;
+
+use documents::Date;
+use json::Value;
+
+use super::configuration::bad;
+use super::destination::Destination;
+use super::encryption::BackupKey;
+use super::names::BackupName;
+use super::{file, points};
+use crate::database::DatabaseRef;
+use crate::databases::Opening;
+use crate::entry::{DatabaseEntry, Previous};
+use crate::limits::BACKUP_PIECE_SIZE;
+use crate::request_ids::Request;
+use crate::smuggler::{ItemType, SmugglerOptions, SmugglerResult, restored_record};
+use crate::{
+    Database, DatabaseRecord, Databases, Error, Operation, OperationId, OperationResult, OperationStatus, Result, name,
+    record_properties,
+};
+
+/// What is to be restored.
+#[derive(Clone, Debug)]
+pub struct RestoreRequest {
+    /// The name of the new database.
+    pub name: String,
+    /// The folder of the backup: its files are in it, not below.
+    pub source: Arc<dyn Destination>,
+    /// The last file that is read; `None`: the newest.
+    pub last_file: Option<String>,
+    /// Whether definitions of indexes are left out.
+    pub skips_indexes: bool,
+    /// Whether its tasks wait to be enabled.
+    pub disables_tasks: bool,
+    /// `BackupEncryptionSettings` of the backup.
+    pub encryption: Option<Value>,
+    /// Whether the database is removed in place of being made known: a proof that the backup can be restored.
+    pub is_trial: bool,
+}
+
+/// A restore that is about to run, which is an operation of the node.
+#[derive(Debug)]
+pub struct Restore {
+    databases: Arc<Databases>,
+    operation: Arc<Operation>,
+    request: RestoreRequest,
+    files: Vec<(BackupName, String)>,
+    key: Option<BackupKey>,
+}
+
+impl Databases {
+    /// Prepares a restore: looks for the files, and refuses what cannot be.
+    ///
+    /// * `id`: of the operation, reserved by [`Operations::next_id`](crate::Operations::next_id); None reserves one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadName`], [`Error::AlreadyExists`], [`Error::BadBackup`], [`Error::Destination`].
+    pub fn restore(self: &Arc<Self>, id: Option<OperationId>, request: RestoreRequest) -> Result<Restore> {
+        name::check(&request.name)?;
+        if !request.is_trial && self.names.get(&request.name).is_some() {
+            return Err(Error::AlreadyExists { name: request.name });
+        }
+        let key = request.encryption.as_ref().map_or(Ok(None), super::configuration::key)?;
+        let names = request.source.list("")?.into_iter().map(|file| file.path).filter(|path| !path.contains('/'));
+        let place = request.source.place();
+        let refused = |rule: String| bad(format!("{place} cannot be restored: {rule}"));
+        let files = points::chain(names, request.last_file.as_deref()).map_err(&refused)?;
+        if key.is_none() && files.iter().any(|(backup, _)| backup.is_encrypted) {
+            return Err(refused("the backup is encrypted. Give its key in 'BackupEncryptionSettings'".to_owned()));
+        }
+        let id = id.unwrap_or_else(|| self.operations().next_id());
+        let what = if request.is_trial { "Verify the backup" } else { "Restore" };
+        let operation = self.operations().start(id, format!("{what}: {} from {place}", request.name))?;
+        Ok(Restore { databases: self.clone(), operation, request, files, key })
+    }
+}
+
+impl Restore {
+    /// The operation that it is.
+    pub fn operation(&self) -> &Arc<Operation> {
+        &self.operation
+    }
+
+    /// Restores. Takes as long as it takes: call it on a thread of its own.
+    ///
+    /// # Errors
+    ///
+    /// Those that the state of the operation has then. Nothing of the database is left.
+    pub fn run(self) -> Result<()> {
+        let began = Instant::now();
+        let restored = self.restore();
+        // What was not made known is gone now, and so are its files.
+        self.databases.remove_deleted();
+        let name = self.request.name.as_str();
+        self.operation.end(match &restored {
+            Ok(counts) => {
+                let (total, documents) = (counts.read_count(), counts.counts(ItemType::Documents).read);
+                let took = began.elapsed();
+                tracing::info!(database = name, documents, ?took, trial = self.request.is_trial, "database restored");
+                OperationStatus::Completed(OperationResult {
+                    total,
+                    documents_processed: documents,
+                    message: format!("Restored {total} items."),
+                    transfer: Some(Arc::new(counts.clone())),
+                    ..OperationResult::default()
+                })
+            }
+            Err(Error::Canceled) => OperationStatus::Canceled,
+            Err(error) => {
+                tracing::error!(database = name, %error, "a database was not restored");
+                OperationStatus::Faulted(Arc::new(error.clone()))
+            }
+        });
+        restored.map(drop)
+    }
+
+    fn restore(&self) -> Result<SmugglerResult> {
+        let unfinished = Unfinished::make(&self.databases, &self.request.name)?;
+        let mut counts = SmugglerResult::default();
+        let mut record = Value::object();
+        for (number, (_, file)) in self.files.iter().enumerate() {
+            let is_last = number + 1 == self.files.len();
+            let (read, dumped) = self.read_file(&unfinished.database, file, is_last)?;
+            counts.add(&read);
+            record = dumped.unwrap_or(record);
+        }
+        counts.finish();
+        if !self.request.is_trial {
+            unfinished.make_known(&self.request, record)?;
+        }
+        Ok(counts)
+    }
+
+    /// Imports one file. Definitions of indexes and the record count as the last one has them.
+    fn read_file(
+        &self,
+        database: &Arc<Database>,
+        file: &str,
+        is_last: bool,
+    ) -> Result<(SmugglerResult, Option<Value>)> {
+        let place = self.request.source.place();
+        let failed = |reason: String| bad(format!("the file '{file}' in {place} cannot be restored: {reason}"));
+        let mut options = SmugglerOptions { includes_artificial: true, ..SmugglerOptions::default() };
+        options.types = options.types.with(ItemType::Tombstones);
+        if !is_last {
+            options.types = options.types.without(ItemType::Indexes).without(ItemType::DatabaseRecord);
+        } else if self.request.skips_indexes {
+            options.types = options.types.without(ItemType::Indexes);
+        }
+        let opened = file::open(self.request.source.get(file)?, self.key.as_ref());
+        let mut dump = opened.map_err(|error| failed(error.to_string()))?;
+        let mut import = database.import(None, options, &[])?;
+        let mut piece = vec![0; BACKUP_PIECE_SIZE];
+        let mut is_closed = false;
+        let fed = loop {
+            if self.operation.is_killed() {
+                break Err(Error::Canceled);
+            }
+            match dump.read(&mut piece) {
+                // All of it is read, also behind the dump: the checksum stands at the end.
+                Ok(0) if is_closed => break Ok(()),
+                Ok(0) => break Err(failed(import.cut_off().to_string())),
+                Ok(size) if !is_closed => match import.feed(&piece[..size]) {
+                    Ok(closed) => is_closed = closed,
+                    Err(error) => break Err(failed(error.to_string())),
+                },
+                Ok(_) => {}
+                // RavenDB leaves the end of its frames out, and writes no checksum either.
+                Err(error)
+                    if is_closed && error.kind() == std::io::ErrorKind::UnexpectedEof && !dump.has_checksum() =>
+                {
+                    break Ok(());
+                }
+                Err(error) => break Err(failed(error.to_string())),
+            }
+            if let Some(progress) = import.operation().progress() {
+                self.operation.set_progress(progress);
+            }
+        };
+        match fed.and_then(|()| import.finish()) {
+            Ok(imported) => {
+                import.end(imported.result.clone());
+                Ok((imported.result, imported.record))
+            }
+            Err(error) => {
+                import.fail(error.clone());
+                Err(error)
+            }
+        }
+    }
+}
+
+impl Drop for Restore {
+    fn drop(&mut self) {
+        self.operation.end(OperationStatus::Canceled);
+    }
+}
+
+/// A database that nobody knows yet. Dropped, it is removed.
+struct Unfinished<'d> {
+    databases: &'d Arc<Databases>,
+    database: Arc<Database>,
+    /// `None`: in memory.
+    folder: Option<String>,
+}
+
+impl<'d> Unfinished<'d> {
+    fn make(databases: &'d Arc<Databases>, name: &str) -> Result<Unfinished<'d>> {
+        let draft = DatabaseRecord::new(Value::object(), name, databases.node_tag(), 0, Date::now());
+        let _changing = databases.changing.lock();
+        let folder = if databases.is_in_memory() { None } else { Some(databases.choose_folder(name)?) };
+        if let Some(folder) = &folder {
+            databases.system.note_deleting(folder)?;
+        }
+        let database = databases.open_database(&draft, folder.as_deref(), Opening::New)?;
+        if let Some(folder) = &folder {
+            databases.deleted.lock().insert(folder.clone(), DatabaseRef::of(&database));
+        }
+        Ok(Unfinished { databases, database, folder })
+    }
+
+    /// Makes the database one of the node, in one transaction.
+    fn make_known(self, request: &RestoreRequest, record: Value) -> Result<()> {
+        let (databases, name) = (self.databases, request.name.as_str());
+        let mut record = restored_record(&record);
+        if record_properties::check(&record).is_err() {
+            // Settings of another version do not keep anybody from the documents.
+            tracing::warn!(
+                database = name,
+                "the settings of the database in the backup are not acceptable here, and left out"
+            );
+            record = Value::object();
+        }
+        if request.disables_tasks {
+            record.set(super::PERIODIC_BACKUPS, disabled(record.get(super::PERIODIC_BACKUPS)));
+        }
+        let change = Request::new("restore", &[name], None)?;
+        let _changing = databases.changing.lock();
+        if databases.names.get(name).is_some() {
+            return Err(Error::AlreadyExists { name: name.to_owned() });
+        }
+        let server_wide = databases.server_wide_backups()?;
+        let (record, _) = databases.system.change(&change, |system, tx, index| {
+            let mut record = DatabaseRecord::new(record, name, databases.node_tag(), index, Date::now());
+            super::set_server_wide_tasks(&mut record.value, &server_wide);
+            system.put_record(tx, &record, self.folder.as_deref())?;
+            if let Some(folder) = &self.folder {
+                system.delete_deleting(tx, folder)?;
+            }
+            Ok(record)
+        })?;
+        if let Some(folder) = &self.folder {
+            databases.deleted.lock().remove(folder);
+        }
+        let entry = DatabaseEntry::new(record, self.folder.clone(), Previous::None);
+        entry.store(self.database.clone());
+        databases.add_entry(name, entry);
+        databases.configure_backups(name)?;
+        tracing::info!(database = name, "database created by a restore");
+        Ok(())
+    }
+}
+
+fn disabled(tasks: Option<&Value>) -> Value {
+    let Some(Value::Array(tasks)) = tasks else { return Value::Null };
+    let mut tasks = tasks.clone();
+    tasks.iter_mut().for_each(|task| task.set("Disabled", true.into()));
+    Value::Array(tasks)
+}

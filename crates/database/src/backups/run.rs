@@ -1,0 +1,187 @@
+//! One backup: from a snapshot to files in all destinations.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use documents::{Date, Etag};
+
+use super::configuration::{BackupConfiguration, DestinationKind};
+use super::destination::{self, Destination, FolderDestination, PARTIAL};
+use super::file::BackupFile;
+use super::names::{self, BackupName, FileKind};
+use super::status::BackupStatus;
+use crate::smuggler::{DumpWriter, ItemType, SmugglerOptions, SmugglerResult, indexes_hash};
+use crate::{Database, DatabaseRecord, Databases, Error, Operation, Result, folders};
+
+/// What a backup came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BackupResult {
+    /// Whether it is of all of the database.
+    pub is_full: bool,
+    /// Its folder, below the destinations.
+    pub folder: String,
+    /// Its file in that; `None`: nothing had changed since the one before, and no file was written.
+    pub file: Option<String>,
+    /// The folder that it went to, if one is a destination: absolute.
+    pub local_folder: Option<String>,
+    /// What went to the other destinations.
+    pub uploads: Vec<UploadCounts>,
+}
+
+/// What went to one destination that is no folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UploadCounts {
+    /// Its kind.
+    pub kind: DestinationKind,
+    /// Bytes.
+    pub size: u64,
+    /// How long it took.
+    pub duration: Duration,
+}
+
+/// One backup, before it is made.
+pub(crate) struct Backup<'a> {
+    pub databases: &'a Databases,
+    pub database: Arc<Database>,
+    pub record: Arc<DatabaseRecord>,
+    pub configuration: &'a BackupConfiguration,
+    pub operation: &'a Arc<Operation>,
+    /// The backup that this one goes on from, if it is incremental.
+    pub previous: Option<&'a BackupStatus>,
+    pub now: Date,
+}
+
+/// What is known of a backup that was made.
+pub(crate) struct BackupDone {
+    pub counts: SmugglerResult,
+    pub result: BackupResult,
+    pub last_etag: Etag,
+    pub record_etag: u64,
+    pub indexes_hash: u64,
+    pub change_vector: String,
+}
+
+/// The folder of backups that are written for destinations which are no folders, below that of the node.
+pub(crate) const IN_PROGRESS: &str = "backups-in-progress";
+
+impl Backup<'_> {
+    /// Makes the backup. When this returns it is in all destinations, whole.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Destination`], [`Error::Io`], [`Error::Canceled`], or storage fails. Files in other destinations may be there.
+    pub fn run(&self) -> Result<BackupDone> {
+        let open = |settings| destination::open(settings, &*self.databases.options.destinations);
+        let mut destinations: Vec<(DestinationKind, Arc<dyn Destination>)> = Vec::new();
+        let mut local = None;
+        for settings in &self.configuration.destinations {
+            match settings.kind {
+                DestinationKind::Local => local = Some(self.databases.backup_folder(&settings.settings)?),
+                kind => destinations.push((kind, open(settings)?)),
+            }
+        }
+        let snapshot = self.database.read();
+        let last_etag = snapshot.last_etag()?;
+        let change_vector = snapshot.change_vector()?;
+        let (record_etag, indexes_hash) = (self.record.etag, indexes_hash(&self.database));
+        let folder = match self.previous {
+            Some(previous) => previous.folder.clone(),
+            None => names::folder(self.now, self.database.name(), self.databases.node_tag()),
+        };
+        let local_folder = local.as_ref().map(|local| local.path_of(&folder).display().to_string());
+        let kind = if self.previous.is_some() { FileKind::Incremental } else { FileKind::Full };
+        let result =
+            BackupResult { is_full: kind == FileKind::Full, folder, file: None, local_folder, uploads: Vec::new() };
+        let mut done = BackupDone {
+            counts: SmugglerResult::default(),
+            result,
+            last_etag,
+            record_etag,
+            indexes_hash,
+            change_vector,
+        };
+        let is_unchanged = self.previous.is_some_and(|previous| {
+            (previous.last_etag, previous.record_etag, previous.indexes_hash) == (last_etag, record_etag, indexes_hash)
+        });
+        if is_unchanged {
+            return Ok(done);
+        }
+        let name = BackupName { time: self.now, kind, is_encrypted: self.configuration.key.is_some() }.file();
+        let path = format!("{}/{name}", done.result.folder);
+        let spool = self.spool(local.as_ref(), &path)?;
+        // Whatever happens, what is not whole goes.
+        let removal = RemovedAtEnd(&spool);
+        let file = destination::create_private(&spool).map_err(|error| Error::io("create", &spool, error))?;
+        let (mut file, counts) = self.write(file, &spool, &snapshot)?;
+        drop(snapshot);
+        done.counts = counts;
+        let size = file.metadata().map_err(|error| Error::io("read", &spool, error))?.len();
+        for (kind, destination) in destinations {
+            let upload = self.upload(kind, &*destination, &path, &mut file, size)?;
+            done.result.uploads.push(upload);
+        }
+        if local.is_some() {
+            let target = spool.with_extension("");
+            std::fs::rename(&spool, &target).map_err(|error| Error::io("rename", &spool, error))?;
+            let parent = spool.parent().unwrap_or(&spool);
+            destination::sync_folder(parent).map_err(|error| Error::io("sync the folder", parent, error))?;
+        }
+        drop(removal);
+        done.result.file = Some(name);
+        Ok(done)
+    }
+
+    /// Where the file is written: in its folder under another name, or, if no folder is a destination, beside the databases.
+    fn spool(&self, local: Option<&FolderDestination>, path: &str) -> Result<PathBuf> {
+        let spool = match (local, self.databases.folder()) {
+            (Some(local), _) => local.path_of(&format!("{path}{PARTIAL}")),
+            (None, folder) => {
+                let folder = folder.map_or_else(std::env::temp_dir, Path::to_path_buf).join(IN_PROGRESS);
+                folder.join(format!("{}{PARTIAL}", documents::id::random_guid()))
+            }
+        };
+        folders::make(spool.parent().unwrap_or(&spool))?;
+        Ok(spool)
+    }
+
+    fn write(&self, file: File, path: &Path, snapshot: &documents::Snapshot<'_>) -> Result<(File, SmugglerResult)> {
+        let mut options = SmugglerOptions { per_second: self.configuration.per_second, ..SmugglerOptions::default() };
+        options.types = options.types.with(ItemType::Tombstones);
+        let after = self.previous.map_or(0, |previous| previous.last_etag);
+        let record = self.record.value.clone();
+        let mut writer = DumpWriter::of_backup(self.database.clone(), self.operation, options, record, after);
+        let mut sink = BackupFile::new(file, path, self.configuration.key.as_ref(), self.operation)?;
+        writer.write(snapshot, &mut sink)?;
+        Ok((sink.close()?, writer.into_result()))
+    }
+
+    fn upload(
+        &self,
+        kind: DestinationKind,
+        destination: &dyn Destination,
+        path: &str,
+        file: &mut File,
+        size: u64,
+    ) -> Result<UploadCounts> {
+        let began = Instant::now();
+        let mut sent = |_| if self.operation.is_killed() { Err(Error::Canceled) } else { Ok(()) };
+        destination.put(path, file, size, &mut sent)?;
+        Ok(UploadCounts { kind, size, duration: began.elapsed() })
+    }
+}
+
+/// Removes a file when it is dropped, if the file is still there under this name.
+struct RemovedAtEnd<'p>(&'p Path);
+
+impl Drop for RemovedAtEnd<'_> {
+    fn drop(&mut self) {
+        match std::fs::remove_file(self.0) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                tracing::warn!(path = %self.0.display(), %error, "the rest of a backup was not removed");
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,354 @@
+//! Backups: made by the clock and by hand, removed, restored; what fails is tried again, and what is cut off leaves nothing.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use json::Value;
+use rookery_database::backups::{BackupConfiguration, FolderDestination, RestorePoint, RestoreRequest};
+use rookery_database::documents::{Batch, Date, Expected};
+use rookery_database::{Databases, DatabasesOptions, Error, ManualClock, OperationStatus, Result};
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+struct Node {
+    data: PathBuf,
+    place: PathBuf,
+    clock: ManualClock,
+    databases: Arc<Databases>,
+    _folder: tempfile::TempDir,
+}
+
+impl Node {
+    fn open() -> Node {
+        let folder = tempfile::tempdir().unwrap();
+        let (data, place) = (folder.path().join("data"), folder.path().join("backups"));
+        let clock = ManualClock::at(Date::parse("2026-11-27T01:00:00").unwrap());
+        let databases = open(&data, &clock);
+        databases.find_or_create("Shop").unwrap();
+        Node { data, place, clock, databases, _folder: folder }
+    }
+
+    /// Closes the node, and opens it again.
+    fn restart(self) -> Node {
+        let Node { data, place, clock, databases, _folder } = self;
+        drop(databases);
+        let databases = open(&data, &clock);
+        Node { data, place, clock, databases, _folder }
+    }
+
+    fn put(&self, id: &str, text: &str) {
+        let mut batch = Batch::new();
+        let document = format!(r#"{{"Text":"{text}","@metadata":{{"@collection":"Users"}}}}"#);
+        batch.put(id, document.as_bytes(), Expected::Any).unwrap();
+        self.databases.find("Shop").unwrap().execute(batch).unwrap();
+    }
+
+    fn delete(&self, id: &str) {
+        let mut batch = Batch::new();
+        batch.delete(id, Expected::Any).unwrap();
+        self.databases.find("Shop").unwrap().execute(batch).unwrap();
+    }
+
+    /// Adds a task; gives its id.
+    fn add_task(&self, more: &str) -> u64 {
+        let place = self.place.display();
+        let text = format!(r#"{{"Name":"nightly","LocalSettings":{{"FolderPath":"{place}"}},{more}}}"#);
+        self.databases.put_backup_task("shop", &value(&text), None).unwrap().1
+    }
+
+    /// The files of backups, sorted.
+    fn files(&self) -> Vec<String> {
+        let points = RestorePoint::all(&FolderDestination::new(&self.place)).unwrap();
+        let mut files: Vec<String> =
+            points.into_iter().map(|point| format!("{}/{}", point.folder, point.file)).collect();
+        files.sort();
+        files
+    }
+
+    fn run_now(&self, task: u64, is_full: bool) -> OperationStatus {
+        let started = self.databases.begin_backup_of_task("shop", task, is_full).unwrap();
+        // Nothing is due: this waits for what runs.
+        self.clock.advance(Duration::ZERO);
+        started.operation.status()
+    }
+
+    fn restore(&self, name: &str, folder: &Path, last_file: Option<&str>) -> Result<()> {
+        self.databases.restore(None, request(name, folder, last_file))?.run()
+    }
+
+    /// The documents of a database, as `id=text`, sorted.
+    fn documents(&self, name: &str) -> Vec<String> {
+        let database = self.databases.find(name).unwrap();
+        let snapshot = database.read();
+        let kinds = [rookery_database::documents::ItemKind::Document];
+        let mut found: Vec<String> = snapshot
+            .items(&kinds, None, 0)
+            .unwrap()
+            .map(|item| {
+                let item = item.unwrap();
+                let mut text = Vec::new();
+                item.document().unwrap().write_to(&mut text);
+                let document = value(std::str::from_utf8(&text).unwrap());
+                format!("{}={}", item.id(), document.get("Text").unwrap().as_str().unwrap())
+            })
+            .collect();
+        found.sort();
+        found
+    }
+}
+
+fn open(data: &Path, clock: &ManualClock) -> Arc<Databases> {
+    let options = DatabasesOptions { clock: Arc::new(clock.clone()), ..DatabasesOptions::folder(data) };
+    Databases::open(options).unwrap()
+}
+
+fn value(text: &str) -> Value {
+    Value::parse(text.as_bytes()).unwrap()
+}
+
+fn request(name: &str, folder: &Path, last_file: Option<&str>) -> RestoreRequest {
+    RestoreRequest {
+        name: name.to_owned(),
+        source: Arc::new(FolderDestination::new(folder)),
+        last_file: last_file.map(str::to_owned),
+        skips_indexes: false,
+        disables_tasks: false,
+        encryption: None,
+        is_trial: false,
+    }
+}
+
+const NIGHTLY: &str = r#""FullBackupFrequency":"0 2 * * *","IncrementalBackupFrequency":"*/10 * * * *""#;
+
+#[test]
+fn a_task_makes_full_and_incremental_backups_by_the_clock() {
+    let node = Node::open();
+    node.put("users/1", "one");
+    node.add_task(NIGHTLY);
+    // The first one is of all, although an incremental one is due first.
+    node.clock.advance(10 * MINUTE);
+    let first = node.files();
+    assert_eq!(first.len(), 1);
+    assert!(first[0].ends_with("2026-11-27-01-10-00.ravendb-full-backup"), "{first:?}");
+    // Nothing changed: no file, but the time is remembered.
+    node.clock.advance(10 * MINUTE);
+    assert_eq!(node.files(), first);
+    node.put("users/2", "two");
+    node.delete("users/1");
+    node.clock.advance(10 * MINUTE);
+    assert!(node.files()[1].ends_with("2026-11-27-01-30-00.ravendb-incremental-backup"));
+    node.clock.advance(30 * MINUTE);
+    let files = node.files();
+    assert_eq!(files.len(), 3, "{files:?}");
+    assert!(files[2].contains("2026-11-27-02-00-00.ravendb-Shop-A-backup/2026-11-27-02-00-00.ravendb-full-backup"));
+    let chain = node.place.join("2026-11-27-01-10-00.ravendb-Shop-A-backup");
+    node.restore("all", &chain, None).unwrap();
+    node.restore("first", &chain, Some("2026-11-27-01-10-00.ravendb-full-backup")).unwrap();
+    assert_eq!(node.documents("all"), ["users/2=two"]);
+    assert_eq!(node.documents("first"), ["users/1=one"]);
+}
+
+#[test]
+fn what_is_restored_survives_a_restart_with_its_tasks() {
+    let node = Node::open();
+    node.put("users/1", "one");
+    let task = node.add_task(NIGHTLY);
+    assert!(matches!(node.run_now(task, true), OperationStatus::Completed(_)));
+    let folder = fs::read_dir(&node.place).unwrap().next().unwrap().unwrap().path();
+    node.restore("copy", &folder, None).unwrap();
+    let paused = RestoreRequest { disables_tasks: true, ..request("paused", &folder, None) };
+    node.databases.restore(None, paused).unwrap().run().unwrap();
+    let node = node.restart();
+    assert_eq!(node.documents("copy"), ["users/1=one"]);
+    let tasks = |name: &str| node.databases.backup_tasks(name).unwrap();
+    assert_eq!(tasks("copy")[0].name, "nightly");
+    assert!(!tasks("copy")[0].is_disabled && tasks("paused")[0].is_disabled);
+    assert!(matches!(node.restore("copy", &folder, None), Err(Error::AlreadyExists { .. })));
+    assert!(matches!(node.restore("a/b", &folder, None), Err(Error::BadName { .. })));
+}
+
+#[test]
+fn an_incremental_backup_goes_on_after_a_restart() {
+    let node = Node::open();
+    node.put("users/1", "one");
+    let task = node.add_task(NIGHTLY);
+    node.run_now(task, false);
+    node.put("users/2", "two");
+    let node = node.restart();
+    node.clock.advance(MINUTE);
+    assert!(matches!(node.run_now(task, false), OperationStatus::Completed(_)));
+    let status = node.databases.backup_status("shop", task).unwrap().unwrap();
+    assert!(!status.is_full && status.last_full < status.last_incremental && status.error.is_none());
+    assert_eq!(node.files().len(), 2);
+    node.clock.advance(MINUTE);
+    // Its folder was moved away: the chain cannot go on.
+    fs::rename(&node.place, node.data.join("elsewhere")).unwrap();
+    node.put("users/3", "three");
+    node.run_now(task, false);
+    assert!(node.databases.backup_status("shop", task).unwrap().unwrap().is_full);
+}
+
+#[test]
+fn deletions_are_kept_until_a_backup_has_them() {
+    let node = Node::open();
+    node.put("users/1", "one");
+    node.put("users/2", "two");
+    let task = node.add_task(NIGHTLY);
+    node.run_now(task, true);
+    node.delete("users/1");
+    let cleaned: u64 = (0..3).map(|_| node.databases.maintain()).sum();
+    assert_eq!(cleaned, 0);
+    node.clock.advance(MINUTE);
+    node.run_now(task, false);
+    let cleaned: u64 = (0..3).map(|_| node.databases.maintain()).sum();
+    assert_eq!(cleaned, 1);
+    let folder = fs::read_dir(&node.place).unwrap().next().unwrap().unwrap().path();
+    node.restore("copy", &folder, None).unwrap();
+    assert_eq!(node.documents("copy"), ["users/2=two"]);
+    // A task that does nothing keeps nobody's deletions, and begins anew.
+    node.databases.set_backup_task_disabled("shop", task, true, None).unwrap();
+    node.delete("users/2");
+    let cleaned: u64 = (0..3).map(|_| node.databases.maintain()).sum();
+    // With that of the copy.
+    assert_eq!(cleaned, 2);
+    node.databases.set_backup_task_disabled("shop", task, false, None).unwrap();
+    node.clock.advance(MINUTE);
+    node.run_now(task, false);
+    assert!(node.databases.backup_status("shop", task).unwrap().unwrap().is_full);
+}
+
+#[test]
+fn a_backup_that_fails_is_tried_again_and_leaves_nothing() {
+    let node = Node::open();
+    node.put("users/1", "one");
+    // The place is a file.
+    fs::write(&node.place, "x").unwrap();
+    let task = node.add_task(NIGHTLY);
+    node.clock.advance(10 * MINUTE);
+    let status = node.databases.backup_status("shop", task).unwrap().unwrap();
+    let (reason, _) = status.error.unwrap();
+    assert!(reason.contains("backups") && status.last_full.is_none(), "{reason}");
+    fs::remove_file(&node.place).unwrap();
+    node.clock.advance(10 * MINUTE);
+    let status = node.databases.backup_status("shop", task).unwrap().unwrap();
+    assert!(status.error.is_none() && status.last_full.is_some() && status.version == 2);
+    assert_eq!(node.files().len(), 1);
+}
+
+#[test]
+fn old_backups_are_removed_and_the_newest_stays() {
+    let node = Node::open();
+    let task = node.add_task(&format!(r#"{NIGHTLY},"RetentionPolicy":{{"MinimumBackupAgeToKeep":"3.00:00:00"}}"#));
+    for day in 0..6 {
+        node.put("users/1", &day.to_string());
+        node.clock.advance(24 * 60 * MINUTE);
+        assert!(matches!(node.run_now(task, true), OperationStatus::Completed(_)));
+    }
+    let days: Vec<String> = node.files().iter().map(|file| file[8..10].to_owned()).collect();
+    assert!(!days.contains(&"28".to_owned()) && days.contains(&"03".to_owned()), "{days:?}");
+    let rest = node.place.join("2026-11-27-00-00-00.ravendb-Shop-A-backup");
+    fs::create_dir_all(&rest).unwrap();
+    fs::write(rest.join("2026-11-27-00-00-00.ravendb-full-backup.partial"), "x").unwrap();
+    node.clock.advance(MINUTE);
+    node.run_now(task, true);
+    assert!(!rest.exists());
+}
+
+#[test]
+fn a_delayed_task_waits_and_a_deleted_one_is_gone() {
+    let node = Node::open();
+    let task = node.add_task(r#""FullBackupFrequency":"0 * * * *""#);
+    node.databases.delay_backup("shop", task, 90 * MINUTE).unwrap();
+    node.clock.advance(60 * MINUTE);
+    assert!(node.files().is_empty());
+    let status = node.databases.backup_status("shop", task).unwrap().unwrap();
+    assert_eq!(status.original_time, Date::parse("2026-11-27T02:00:00"));
+    node.clock.advance(30 * MINUTE);
+    assert_eq!(node.files().len(), 1);
+    assert_eq!(node.databases.next_backup("shop", task).unwrap().0, Date::parse("2026-11-27T03:00:00").unwrap());
+    node.databases.delete_backup_task("shop", task, None).unwrap();
+    node.clock.advance(600 * MINUTE);
+    assert_eq!(node.files().len(), 1);
+    assert!(node.databases.backup_status("shop", task).unwrap().is_none());
+    assert!(matches!(node.databases.delete_backup_task("shop", task, None), Err(Error::BadBackup { .. })));
+}
+
+#[test]
+fn an_encrypted_backup_is_restored_with_its_key_alone() {
+    let node = Node::open();
+    node.put("users/1", "a secret text");
+    let key = |byte: u8| {
+        let key = rookery_database::documents::base64::encode(&[byte; 32]);
+        format!(r#"{{"EncryptionMode":"UseProvidedKey","Key":"{key}"}}"#)
+    };
+    let place = node.place.display();
+    let configuration =
+        format!(r#"{{"LocalSettings":{{"FolderPath":"{place}"}},"BackupEncryptionSettings":{}}}"#, key(1));
+    let configuration = BackupConfiguration::from_json(&value(&configuration)).unwrap();
+    node.databases.begin_backup("shop", configuration).unwrap();
+    node.clock.advance(Duration::ZERO);
+    let folder = fs::read_dir(&node.place).unwrap().next().unwrap().unwrap().path();
+    assert!(matches!(node.restore("copy", &folder, None), Err(Error::BadBackup { .. })));
+    let with = |byte| RestoreRequest { encryption: Some(value(&key(byte))), ..request("copy", &folder, None) };
+    let refused = node.databases.restore(None, with(2)).unwrap().run().unwrap_err().to_string();
+    assert!(refused.contains("key"), "{refused}");
+    assert!(matches!(node.databases.find("copy"), Err(Error::Missing { .. })));
+    node.databases.restore(None, with(1)).unwrap().run().unwrap();
+    assert_eq!(node.documents("copy"), ["users/1=a secret text"]);
+}
+
+/// Cuts a backup off at many places, and changes bytes of it: nothing but the whole is restored.
+#[test]
+fn damaged_backups_are_refused_and_leave_no_database() {
+    let node = Node::open();
+    for number in 0..20 {
+        node.put(&format!("users/{number}"), &"text ".repeat(number));
+    }
+    let task = node.add_task(NIGHTLY);
+    node.run_now(task, true);
+    let folder = fs::read_dir(&node.place).unwrap().next().unwrap().unwrap().path();
+    let file = fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+    let whole = fs::read(&file).unwrap();
+    for cut in (0..whole.len()).step_by(37) {
+        fs::write(&file, &whole[..cut]).unwrap();
+        assert!(node.restore("copy", &folder, None).is_err(), "cut at {cut}");
+    }
+    for at in (0..whole.len()).step_by(41) {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 0x10;
+        fs::write(&file, &damaged).unwrap();
+        assert!(node.restore("copy", &folder, None).is_err(), "byte {at}");
+    }
+    assert!(matches!(node.databases.find("copy"), Err(Error::Missing { .. })));
+    let left: Vec<_> =
+        fs::read_dir(node.data.join("databases")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["shop"]);
+    fs::write(&file, &whole).unwrap();
+    let trial = RestoreRequest { is_trial: true, ..request("copy", &folder, None) };
+    node.databases.restore(None, trial).unwrap().run().unwrap();
+    assert!(matches!(node.databases.find("copy"), Err(Error::Missing { .. })));
+    node.restore("copy", &folder, None).unwrap();
+    assert_eq!(node.documents("copy").len(), 20);
+}
+
+#[test]
+fn folders_lie_where_the_node_allows() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("allowed");
+    let options =
+        DatabasesOptions { backup_root: Some(root.clone()), ..DatabasesOptions::folder(folder.path().join("data")) };
+    let databases = Databases::open(options).unwrap();
+    databases.find_or_create("Shop").unwrap();
+    let put = |path: &str| {
+        let text = format!(r#"{{"FullBackupFrequency":"0 2 * * *","LocalSettings":{{"FolderPath":"{path}"}}}}"#);
+        databases.put_backup_task("shop", &value(&text), None)
+    };
+    assert!(matches!(put("/etc"), Err(Error::BadBackup { .. })));
+    assert!(matches!(put("../x"), Err(Error::BadBackup { .. })));
+    assert!(matches!(put(&format!("{}/../x", root.display())), Err(Error::BadBackup { .. })));
+    assert!(put("shop").is_ok());
+    let settings = value(r#"{"FolderPath":"shop"}"#);
+    assert_eq!(databases.backup_folder(&settings).unwrap().folder(), root.join("shop"));
+}
