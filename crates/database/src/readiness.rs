@@ -1,7 +1,7 @@
-//! Which databases of a node refuse writes now: whoever spreads requests sends none here meanwhile.
+//! Which databases of a node refuse writes now: load balancers send it no requests meanwhile.
 //!
 //! A database whose storage failed, or that could not be opened, is opened again when a request asks for it. A load balancer sends no
-//! requests to a node that is not ready, so that whoever asks for readiness has these opened again. What was never opened is not looked at.
+//! requests to a node that is not ready, so the question for readiness opens these again. What was never opened is not looked at.
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -1,7 +1,7 @@
 //! Golden data folders of each version of the formats that is opened (P16): verified, opened, upgraded.
 //!
-//! `tests/formats/make` makes them, each from a server that was stopped and from one that was killed. Their names say the version of the trees
-//! of documents, which `docs/format-documents.md` describes.
+//! `tests/formats/make` makes them, each from a server that was stopped and from one that was killed. Their names say the version of the
+//! trees of documents, which `docs/format-documents.md` describes.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

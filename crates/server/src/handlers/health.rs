@@ -2,8 +2,8 @@
 //!
 //! * `GET /health/live`: 200 `{"Status":"Alive"}` while the server answers.
 //! * `GET /health/ready`: 200 `{"Status":"Ready"}`, or 503 while databases refuse writes: `{"Status":"NotReady","RefusingWrites":count,
-//!   "Databases":[{"Name","Reason"}]}`. Anyone may ask, as probes of load balancers do; a caller learns the names of the databases that it may
-//!   read, and the count of all. A database that was not asked for since the start is not looked at.
+//!   "Databases":[{"Name","Reason"}]}`. Anyone may ask, as probes of load balancers do; a caller learns the names of the databases that it
+//!   may read, and the count of all. A database that was not asked for since the start is not looked at.
 //! * `GET /databases/{name}/healthcheck`: 204 while the database takes writes, else the error of those, which is 503. Clients poll it.
 
 use database::{RefusingDatabase, WriteRefusal};

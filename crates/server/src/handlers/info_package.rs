@@ -1,11 +1,11 @@
 //! `GET /admin/debug/info-package` and `GET /databases/{name}/debug/info-package`: what a report of a problem should have in it, as a ZIP.
 //!
-//! Each file in it is the answer of another route (`server-wide/admin.live.json` that of `/admin/live`), made with the rights of the caller.
+//! Each file in it is the answer of another route (`server-wide/admin.live.json` that of `/admin/live`) with the rights of the caller.
 //! One that is refused has the ending `.error`. The package of the server has a folder for each open database; others are named in
 //! `admin.live.json` and not opened. It is made while it is sent: one file at a time is in memory.
 //!
 //! No secret gets in: settings leave them out, the log and the metrics have none, and what a client stored under the name of one (a
-//! `Password` in the settings of a database) is replaced ([`redact`]). Texts of slow queries are in it, and so are names of documents in them.
+//! `Password` in the settings of a database) is replaced ([`redact`]). Texts of slow queries are in it, with the values in them.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -138,7 +138,7 @@ fn send(exchange: &Exchange, files: Vec<FileOfPackage>, title: &str) -> Reply {
     });
     let mut reply = reply::ok(Bytes::new());
     reply.body_mut().set_parts(receiver);
-    // Whoever goes away takes the rest of the files back.
+    // A client that goes away ends the task.
     reply.body_mut().keep_waiting(Arc::new(Waits::for_task(&task)));
     let headers = reply.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/zip"));

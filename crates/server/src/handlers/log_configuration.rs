@@ -20,7 +20,7 @@ const OFF: &str = "Off";
 /// Properties of `Logs` that are read, or that configure nothing while they are empty.
 const OF_LOGS: [&str; 3] = ["MinLevel", "Filters", "LogFilterDefaultAction"];
 
-/// Logs that RavenDB has besides.
+/// Other logs that RavenDB has.
 const OTHER_LOGS: [&str; 3] = ["MicrosoftLogs", "AuditLogs", "AdminLogs"];
 
 /// What the versions before 7 had for files.

@@ -1,9 +1,9 @@
 //! `GET /admin/monitoring/v1/server`, `databases`, `indexes`, `collections`: numbers in the JSON that plug-ins of monitoring systems for
 //! RavenDB read (Telegraf, Datadog).
 //!
-//! Names, units and nesting are RavenDB's. A property whose number this server does not have is absent: rates of requests and writes, use of
-//! the processors, alerts. `databases`, `indexes` and `collections` take `name`, several times, and have the databases that are open: none
-//! is opened for a scrape, and none stays open for it.
+//! Names, units and nesting are RavenDB's. A property whose number this server does not have is absent: rates of requests and writes,
+//! use of the processors, alerts. `databases`, `indexes` and `collections` take `name`, several times, and have the databases that are
+//! open: none is opened for a scrape, and none stays open for it.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -178,7 +178,7 @@ async fn of_databases(
     exchange.node.bridge.run(Pool::Short, work).await
 }
 
-/// What is told of a database.
+/// The numbers of a database.
 struct DatabaseFacts {
     documents: u64,
     indexes: Vec<ObservedIndex>,

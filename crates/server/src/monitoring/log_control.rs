@@ -9,7 +9,7 @@ use super::recent_log::LogLevel;
 /// The least level of the lines that the log has; `None`: it has none.
 pub type LogThreshold = Option<LogLevel>;
 
-/// Lets requests read and change the level of the log. Whoever starts the log makes it.
+/// Lets requests read and change the level of the log. The program that starts the log makes it.
 pub struct LogControl {
     at_start: LogThreshold,
     now: Mutex<LogThreshold>,
@@ -39,7 +39,7 @@ impl LogControl {
     }
 }
 
-/// A log that nobody reads.
+/// Without a log: levels are kept, and have no effect.
 impl Default for LogControl {
     fn default() -> LogControl {
         LogControl::new(Some(LogLevel::Info), |_| ())

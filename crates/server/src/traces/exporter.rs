@@ -5,8 +5,8 @@
 //! ```
 //!
 //! No request waits for the collector. Spans that find the channel full, or whose batch the collector does not take within
-//! [`TRACES_SEND_TIME_MAX`], are counted and dropped; the log says so, at most once a minute. Written by hand, since the published libraries
-//! bring a second HTTP stack for what are two functions here (docs/design/monitoring.md).
+//! [`TRACES_SEND_TIME_MAX`], are counted and dropped; the log says so, at most once a minute. docs/design/monitoring.md says why no
+//! published library does this.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

@@ -1,7 +1,7 @@
-//! What is told of one request, and its form in OTLP.
+//! A span of one request, and its form in OTLP.
 //!
-//! Names of attributes are those of OpenTelemetry's semantic conventions for HTTP servers and databases. Neither bodies nor headers nor the
-//! query string are told: ids and parameters may be personal data.
+//! Names of attributes are those of OpenTelemetry's semantic conventions for HTTP servers and databases. It has neither bodies nor
+//! headers nor the query string: ids and parameters may be personal data.
 
 use std::borrow::Cow;
 use std::net::IpAddr;
