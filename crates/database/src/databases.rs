@@ -254,7 +254,7 @@ impl Databases {
         Ok(entry.open.load_full())
     }
 
-    fn open_entry(&self, entry: &DatabaseEntry) -> Result<Arc<Database>> {
+    pub(crate) fn open_entry(&self, entry: &DatabaseEntry) -> Result<Arc<Database>> {
         let mut previous = entry.previous.lock();
         let record = entry.record();
         if matches!(*previous, Previous::Deleted) {

@@ -74,6 +74,9 @@ pub(crate) const IDLE_ROUNDS_MAX: u32 = 15;
 /// How often the log has a database that cannot be opened for the same reason as before: requests may ask for it all the time.
 pub(crate) const REFUSED_OPENING_LOGGED_EVERY: Duration = Duration::from_secs(60);
 
+/// How often a question for readiness tries again to open a database that cannot be opened: reading its journal may take seconds.
+pub(crate) const REFUSED_OPENING_RETRIED_EVERY: Duration = Duration::from_secs(10);
+
 /// Bytes of a database's name.
 pub(crate) const NAME_SIZE_MAX: usize = 128;
 

@@ -105,7 +105,7 @@ features! {
     OnlineCompaction, "compaction of an open database", "compaction-of-an-open-database",
         "Compaction rewrites a database without free space.";
     LogConfiguration, "log configuration over HTTP", "log-configuration-over-http",
-        "The log is configured by settings at start.";
+        "The level of the log can be changed while the server runs, until it ends; other settings of logs are made at the start.";
     AdminConsole, "the admin console", "the-admin-console",
         "The admin console runs JavaScript inside the server.";
     TransactionRecording, "transaction recording", "transaction-recording",
