@@ -507,6 +507,10 @@ fn open_databases(
     let limits = &given.limits;
     options.clock = given.clock.clone();
     options.async_writes = async_writes;
+    #[cfg(feature = "cloud")]
+    {
+        options.destinations = Arc::new(destinations::ObjectStores::default());
+    }
     options.limits.memory = memory.clone();
     options.limits.bodies = bodies.clone();
     options.limits.page_versions_size = limits.page_versions_size;
