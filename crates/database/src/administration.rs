@@ -9,13 +9,16 @@ use std::time::SystemTime;
 
 use documents::{Date, DueKind};
 use json::Value;
+use storage::WriteTransaction;
 
+use crate::backups;
 use crate::client_configuration::ClientConfiguration;
 use crate::databases::Opening;
 use crate::due::{self, DueSettings};
 use crate::entry::{DatabaseEntry, Previous};
 use crate::principals::Principal;
 use crate::request_ids::Request;
+use crate::system::System;
 use crate::{DatabaseRecord, Databases, Error, LockMode, Result, folders, name, record_properties};
 
 /// What the log has in place of a folder.
@@ -66,8 +69,12 @@ impl Databases {
                 (Some(folder.clone()), Some(made.inspect_err(|_| self.remove_made(&folder))?))
             }
         };
+        let server_wide = self.server_wide_backups()?;
         let changed = self.system.change(&request, |system, tx, index| {
-            let record = DatabaseRecord::new(record, name, node_tag, index, Date::now());
+            let mut record = DatabaseRecord::new(record, name, node_tag, index, Date::now());
+            if !server_wide.is_empty() {
+                backups::set_server_wide_tasks(&mut record.value, &server_wide);
+            }
             system.put_record(tx, &record, folder.as_deref())?;
             Ok(record)
         });
@@ -148,7 +155,19 @@ impl Databases {
         entries: &[Arc<DatabaseEntry>],
         change: impl Fn(&mut Value, u64) + Sync,
     ) -> Result<u64> {
+        self.change_records_and(request, entries, change, |_, _| Ok(()))
+    }
+
+    /// The same, with another change of the node in the same transaction.
+    pub(crate) fn change_records_and(
+        &self,
+        request: &Request,
+        entries: &[Arc<DatabaseEntry>],
+        change: impl Fn(&mut Value, u64) + Sync,
+        also: impl FnOnce(&System, &mut WriteTransaction<'_>) -> Result<()> + Send,
+    ) -> Result<u64> {
         let (records, index) = self.system.change(request, |system, tx, index| {
+            also(system, tx)?;
             let mut records = Vec::with_capacity(entries.len());
             for entry in entries {
                 let mut record = DatabaseRecord::clone(&entry.record());

@@ -442,6 +442,7 @@ impl Databases {
     /// Closes all databases that are open: notifies their listeners, cancels their operations and refuses further writes. For an owner that
     /// ends while others still hold a database. A database that is asked for after this is opened again, but nothing expires any more.
     pub fn close(&self) {
+        self.operations.all().iter().for_each(|operation| operation.kill());
         self.backups.close();
         self.due.close();
         self.names.all().iter().for_each(|entry| entry.close());

@@ -242,6 +242,8 @@ pub const WAITING_PURGED_FROM: usize = 64;
 pub(crate) const BACKUP_TASKS_MAX: usize = 64;
 /// Bytes of the name of one.
 pub(crate) const BACKUP_TASK_NAME_SIZE_MAX: usize = 256;
+/// Databases that a backup of all databases leaves out.
+pub(crate) const SERVER_WIDE_EXCLUDED_MAX: usize = 4096;
 /// Backups that are made at once in all databases: each reads a database and compresses it, on a thread.
 pub(crate) const BACKUPS_AT_ONCE_MAX: usize = 2;
 /// Backups that wait for their turn.

@@ -1,6 +1,7 @@
 //! The node's catalog: a small environment with the raft index, ids, and the records of databases.
 //!
-//! * `state`: `raft-index` (8 bytes big-endian), `topology-id`, `server-id` (GUIDs), `client-configuration` (etag, JSON).
+//! * `state`: `raft-index` (8 bytes big-endian), `topology-id`, `server-id` (GUIDs), `client-configuration` (etag, JSON),
+//!   `server-wide-backups` (a JSON array; absent until the first one).
 //! * `databases`: lower-cased name to the etag of the record (8 bytes big-endian), the size of the folder's name (1 byte), the
 //!   folder's name, and the record as JSON. An empty folder name: the database is in memory, from its creation to its end.
 //! * `kept`: lower-cased name to the folder of a database that was deleted but for its files; who creates one of that name
@@ -47,6 +48,7 @@ const BACKUPS: &[u8] = b"system/backups";
 const RAFT_INDEX: &[u8] = b"raft-index";
 const TOPOLOGY_ID: &[u8] = b"topology-id";
 const SERVER_ID: &[u8] = b"server-id";
+const SERVER_WIDE_BACKUPS: &[u8] = b"server-wide-backups";
 const CLIENT_CONFIGURATION: &[u8] = b"client-configuration";
 
 /// A database as it is stored: its record, and its folder unless it is in memory.
@@ -317,6 +319,20 @@ impl System {
             return Ok(());
         }
         self.environment.write(|tx| used.iter().try_for_each(|(id, key)| self.put_principal(tx, id, key)))
+    }
+
+    pub fn server_wide_backups(&self) -> Result<Vec<json::Value>> {
+        let tx = self.environment.read();
+        let Some(value) = self.state.get(&tx, SERVER_WIDE_BACKUPS)? else { return Ok(Vec::new()) };
+        match json::Value::parse(value) {
+            Ok(json::Value::Array(backups)) => Ok(backups),
+            _ => Err(Error::Corrupt { rule: "the backups of all databases are an array of JSON" }),
+        }
+    }
+
+    pub fn put_server_wide_backups(&self, tx: &mut WriteTransaction<'_>, backups: &[json::Value]) -> Result<()> {
+        self.state.put(tx, SERVER_WIDE_BACKUPS, &json::Value::Array(backups.to_vec()).to_vec())?;
+        Ok(())
     }
 
     pub fn put_client_configuration(

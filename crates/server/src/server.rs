@@ -70,6 +70,8 @@ pub struct Options {
     pub access_log: bool,
     /// Keep an audit log there.
     pub audit: Option<AuditOptions>,
+    /// The folder below which all backups to folders lie; `None`: anywhere.
+    pub backup_root: Option<PathBuf>,
     /// The commit that the program was built from, for `/metrics`; `None`: not known.
     pub commit: Option<String>,
     /// The clock by which documents expire, are refreshed and archived.
@@ -94,6 +96,7 @@ impl Default for Options {
             log: Arc::default(),
             access_log: false,
             audit: None,
+            backup_root: None,
             commit: None,
             clock: Arc::new(SystemClock),
         }
@@ -511,6 +514,7 @@ fn open_databases(
     {
         options.destinations = Arc::new(destinations::ObjectStores::default());
     }
+    options.backup_root = given.backup_root.clone();
     options.limits.memory = memory.clone();
     options.limits.bodies = bodies.clone();
     options.limits.page_versions_size = limits.page_versions_size;

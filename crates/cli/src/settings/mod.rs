@@ -252,6 +252,9 @@ impl Settings {
                     audit.retention = self.audit_retention;
                 }
             }
+            Some(Name::BackupRoot) => {
+                self.options.backup_root = values::file(value).map(std::path::absolute).transpose()?;
+            }
             Some(Name::McpWrites) => {
                 self.options.mcp_writes_allowed = values::truth(value).context("expected true or false")?
             }

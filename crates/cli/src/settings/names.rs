@@ -23,6 +23,7 @@ pub(super) enum Name {
     Operators,
     AuditFolder,
     AuditRetention,
+    BackupRoot,
     McpWrites,
     SetupMode,
     ParentProcess,
@@ -151,7 +152,7 @@ pub(super) const OWN_FLAGS: [(&str, &str); 5] = [
     ("log-format", "Log.Format"),
 ];
 
-const NAMES: [(&str, Name); 24] = [
+const NAMES: [(&str, Name); 25] = [
     ("ServerUrl", Name::ServerUrl),
     ("PublicServerUrl", Name::PublicServerUrl),
     ("DataDir", Name::DataDir),
@@ -166,6 +167,7 @@ const NAMES: [(&str, Name); 24] = [
     ("Security.AuditLog.FolderPath", Name::AuditFolder),
     ("Security.AuditLog.RetentionTimeInHours", Name::AuditRetention),
     ("Security.AuditLog.RetentionTimeInHrs", Name::AuditRetention),
+    ("Backup.LocalRootPath", Name::BackupRoot),
     ("Mcp.WritesAllowed", Name::McpWrites),
     ("Setup.Mode", Name::SetupMode),
     ("Testing.ParentProcessId", Name::ParentProcess),
@@ -279,7 +281,6 @@ const WITHOUT_MEANING: [(&str, &str); 19] = [
 /// Features that are not there.
 const ABSENT: [&str; 15] = [
     "AI",
-    "Backup",
     "CdcSink",
     "ETL",
     "ExportImport",

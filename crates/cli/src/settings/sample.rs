@@ -64,6 +64,7 @@ fn example(Setting { name, default, .. }: &Setting) -> String {
         "Security.Certificate.KeyPath" => "certificates/server.key",
         "Security.WellKnownCertificates.Admin" => "DA39A3EE5E6B4B0D3255BFEF95601890AFD80709",
         "Security.AuditLog.FolderPath" => "/var/log/rookery",
+        "Backup.LocalRootPath" => "/var/backups/rookery",
         "Testing.ParentProcessId" => "1234",
         "Logs.Mode" => "Operations",
         name if Limits::SETTINGS.iter().any(|limit| limit.name == name) => {

@@ -8,6 +8,7 @@ use documents::Date;
 use json::Value;
 
 use super::configuration::{PERIODIC_BACKUPS, bad};
+use super::server_wide::is_server_wide;
 use super::{
     BackupConfiguration, BackupStarted, BackupStatus, BackupTask, DestinationKind, FolderDestination, RunningBackup,
 };
@@ -42,6 +43,8 @@ impl Databases {
             return Ok((record.etag, id));
         }
         let former = tasks.iter().find(|task| task.id == given.id && given.id != 0);
+        former.map_or(Ok(()), refuse_server_wide)?;
+        refuse_server_wide(&given)?;
         if former.is_none() && given.id != 0 {
             return Err(bad(format!("database '{name}' has no backup task {}", given.id)));
         }
@@ -86,7 +89,7 @@ impl Databases {
     ) -> Result<u64> {
         let request = Request::new("backup-task-state", &[name, &format!("{id} {is_disabled}")], request_id)?;
         let _changing = self.changing.lock();
-        self.find_backup_task(name, id)?;
+        refuse_server_wide(&self.find_backup_task(name, id)?)?;
         if let Some(record) = self.repeated(&request, name)? {
             return Ok(record.etag);
         }
@@ -113,7 +116,7 @@ impl Databases {
         if let Some(record) = self.repeated(&request, name)? {
             return Ok(record.etag);
         }
-        self.find_backup_task(name, id)?;
+        refuse_server_wide(&self.find_backup_task(name, id)?)?;
         if let Some(running) = self.backups.running(name, id) {
             running.operation.kill();
         }
@@ -219,7 +222,7 @@ impl Databases {
         Ok(())
     }
 
-    fn check_places(&self, configuration: &BackupConfiguration) -> Result<()> {
+    pub(crate) fn check_places(&self, configuration: &BackupConfiguration) -> Result<()> {
         for place in &configuration.destinations {
             match place.kind {
                 DestinationKind::Local => drop(self.backup_folder(&place.settings)?),
@@ -258,6 +261,17 @@ impl Databases {
                 Err(bad(format!("the folder '{text}' of a backup must be absolute: this server keeps nothing on disk")))
             }
         }
+    }
+}
+
+/// A task that belongs to a backup of all databases is changed with that.
+fn refuse_server_wide(task: &BackupTask) -> Result<()> {
+    match is_server_wide(task) {
+        false => Ok(()),
+        true => Err(bad(format!(
+            "the task '{}' belongs to a server-wide backup. Change that, or exclude this database from it",
+            task.name
+        ))),
     }
 }
 

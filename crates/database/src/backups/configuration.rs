@@ -137,6 +137,16 @@ impl BackupConfiguration {
     pub fn from_json(value: &Value) -> Result<BackupConfiguration> {
         read(value).map(|read| read.configuration)
     }
+
+    /// Whether its files can be read only with a key.
+    pub fn is_encrypted(&self) -> bool {
+        self.key.is_some()
+    }
+
+    /// Whether it goes anywhere else than to a folder.
+    pub fn has_cloud(&self) -> bool {
+        self.destinations.iter().any(|place| place.kind != DestinationKind::Local)
+    }
 }
 
 /// `value` has the settings of destinations, and the key.
@@ -315,7 +325,18 @@ fn is_disabled(settings: &Value) -> bool {
     settings.members().is_empty() || settings.get("Disabled").and_then(Value::as_bool) == Some(true)
 }
 
-pub(crate) fn destination(kind: DestinationKind, settings: &Value) -> Result<DestinationSettings> {
+impl DestinationSettings {
+    /// Reads the settings of a place, such as `{"FolderPath":"/backups"}`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadBackup`] if they lack what is needed to reach it; [`Error::NotSupported`].
+    pub fn from_json(kind: DestinationKind, settings: &Value) -> Result<DestinationSettings> {
+        destination(kind, settings)
+    }
+}
+
+fn destination(kind: DestinationKind, settings: &Value) -> Result<DestinationSettings> {
     let name = kind.settings_name();
     if settings.get("GetBackupConfigurationScript").is_some_and(|script| *script != Value::Null) {
         return Err(Feature::BackupForms.missing_for(format!("'GetBackupConfigurationScript' in '{name}'")).into());

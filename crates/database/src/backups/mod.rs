@@ -31,6 +31,7 @@ mod restore;
 mod retention;
 mod run;
 mod schedule;
+mod server_wide;
 mod status;
 mod tasks;
 
@@ -43,6 +44,7 @@ pub use points::RestorePoint;
 pub use restore::{Restore, RestoreRequest};
 pub(crate) use run::IN_PROGRESS;
 pub use run::{BackupResult, UploadCounts};
+pub(crate) use server_wide::set_tasks as set_server_wide_tasks;
 pub use status::BackupStatus;
 pub(crate) use tasks::BackupTasks;
 pub use tasks::{BackupStarted, RunningBackup};

@@ -251,8 +251,10 @@ impl<'d> Unfinished<'d> {
         if databases.names.get(name).is_some() {
             return Err(Error::AlreadyExists { name: name.to_owned() });
         }
+        let server_wide = databases.server_wide_backups()?;
         let (record, _) = databases.system.change(&change, |system, tx, index| {
-            let record = DatabaseRecord::new(record, name, databases.node_tag(), index, Date::now());
+            let mut record = DatabaseRecord::new(record, name, databases.node_tag(), index, Date::now());
+            super::set_server_wide_tasks(&mut record.value, &server_wide);
             system.put_record(tx, &record, self.folder.as_deref())?;
             if let Some(folder) = &self.folder {
                 system.delete_deleting(tx, folder)?;

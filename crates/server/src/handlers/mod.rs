@@ -1,6 +1,7 @@
 //! The handlers, one file per resource: take the parameters apart, make one call, answer.
 
 pub(crate) mod api_keys;
+pub(crate) mod backups;
 pub(crate) mod bulk_docs;
 pub(crate) mod bulk_insert;
 pub(crate) mod certificates;
@@ -26,12 +27,14 @@ pub(crate) mod pages;
 pub(crate) mod patches;
 pub(crate) mod principals;
 pub(crate) mod queries;
+pub(crate) mod restores;
 pub(crate) mod sample_data;
 pub(crate) mod smuggler;
 pub(crate) mod statistics;
 pub(crate) mod streams;
 pub(crate) mod studio;
 pub(crate) mod submit;
+pub(crate) mod tasks;
 pub(crate) mod test_endpoints;
 pub(crate) mod topology;
 pub(crate) mod traffic_watch;

@@ -3,6 +3,7 @@
 //! GET: all that are known; GET `next-operation-id`; GET `state`: `id`, 404 if unknown; POST `kill`: `id`, 204. The same for the server
 //! itself at `/operations`.
 
+use database::backups::{BackupResult, DestinationKind};
 use database::{Operation, OperationDetail, OperationStatus, Operations};
 use hyper::StatusCode;
 
@@ -103,6 +104,11 @@ fn write_with(json: &mut json::Writer<'_>, operation: &Operation, details: Detai
         }
         OperationStatus::Completed(result) => {
             json.name("Result").object(|json| {
+                if let (Some(transfer), Some(backup)) = (&result.transfer, &result.backup) {
+                    json.name("$type").string("Raven.Client.Documents.Operations.Backups.BackupResult, Raven.Client");
+                    transfer.write_members(json);
+                    return write_backup(json, backup);
+                }
                 if let Some(transfer) = &result.transfer {
                     json.name("$type").string("Raven.Client.Documents.Smuggler.SmugglerResult, Raven.Client");
                     return transfer.write_members(json);
@@ -139,6 +145,33 @@ fn write_with(json: &mut json::Writer<'_>, operation: &Operation, details: Detai
         }
     };
     json.name("Status").string(status);
+}
+
+/// What a backup came to, for each kind of place.
+fn write_backup(json: &mut json::Writer<'_>, backup: &BackupResult) {
+    for (name, kind) in [
+        ("S3Backup", DestinationKind::S3),
+        ("AzureBackup", DestinationKind::Azure),
+        ("GoogleCloudBackup", DestinationKind::GoogleCloud),
+    ] {
+        let upload = backup.uploads.iter().find(|upload| upload.kind == kind);
+        json.name(name).object(|json| {
+            json.name("Skipped").bool(upload.is_none()).name("Exception").null();
+            if let Some(upload) = upload {
+                json.name("UploadProgress").object(|json| {
+                    json.name("UploadType").string("Chunked").name("UploadState").string("Done");
+                    json.name("UploadedInBytes").unsigned(upload.size).name("TotalInBytes").unsigned(upload.size);
+                    json.name("UploadTimeInMs").unsigned(upload.duration.as_millis() as u64);
+                });
+            }
+        });
+    }
+    json.name("LocalBackup").object(|json| {
+        json.name("BackupDirectory").optional_string(backup.local_folder.as_deref());
+        json.name("FileName").optional_string(backup.file.as_deref()).name("Exception").null();
+        json.name("TempFolderUsed").bool(backup.local_folder.is_none());
+    });
+    json.name("FolderName").string(&backup.folder).name("IsFull").bool(backup.is_full);
 }
 
 pub(crate) fn kill(exchange: &Exchange) -> Result<Reply> {

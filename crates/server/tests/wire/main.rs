@@ -6,6 +6,7 @@ mod arrays;
 mod as_the_reference;
 mod audit;
 mod authorization;
+mod backups;
 mod bulk_docs;
 mod bulk_insert;
 mod by_query;

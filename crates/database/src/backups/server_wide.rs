@@ -1,0 +1,170 @@
+//! Backups of all databases of a node: one configuration, of which each database has a task.
+//!
+//! The task has the name `Server Wide Backup, <name>`, and places of its own: the name of the database is appended to each folder.
+
+use std::sync::Arc;
+
+use json::Value;
+
+use super::configuration::{PERIODIC_BACKUPS, bad};
+use super::{BackupTask, DestinationKind};
+use crate::entry::DatabaseEntry;
+use crate::limits::{BACKUP_TASKS_MAX, SERVER_WIDE_EXCLUDED_MAX};
+use crate::request_ids::Request;
+use crate::{Databases, Result, name};
+
+/// What the names of tasks of the node begin with, in each database.
+const PREFIX: &str = "Server Wide Backup, ";
+const EXCLUDED: &str = "ExcludedDatabases";
+
+/// Whether a task of a database belongs to one of the node.
+pub(crate) fn is_server_wide(task: &BackupTask) -> bool {
+    task.name.starts_with(PREFIX)
+}
+
+impl Databases {
+    /// The backups of all databases, by name.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails.
+    pub fn server_wide_backups(&self) -> Result<Vec<Value>> {
+        self.system.server_wide_backups()
+    }
+
+    /// Adds a backup of all databases but those in `ExcludedDatabases`, or replaces the one of its name; gives its name and the raft index.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadBackup`](crate::Error::BadBackup) for a configuration that means nothing,
+    /// [`Error::NotSupported`](crate::Error::NotSupported), or storage fails.
+    pub fn put_server_wide_backup(&self, value: &Value, request_id: Option<&str>) -> Result<(String, u64)> {
+        let mut task = value.clone();
+        let excluded = excluded(&task)?;
+        task.remove(EXCLUDED);
+        let given = BackupTask::from_json(&task)?;
+        self.check_places(&given.configuration)?;
+        let request = Request::new("server-wide-backup", &[&given.name], request_id)?;
+        let _changing = self.changing.lock();
+        if let Some(index) = self.system.applied(&request)? {
+            return Ok((given.name, index));
+        }
+        let mut all = self.server_wide_backups()?;
+        let former = all.iter().position(|known| named(known, &given.name));
+        if former.is_none() && all.len() >= BACKUP_TASKS_MAX {
+            return Err(bad(format!(
+                "there are as many server-wide backups as BACKUP_TASKS_MAX allows: {BACKUP_TASKS_MAX}"
+            )));
+        }
+        let id = match former {
+            Some(former) => all[former].get("TaskId").cloned().unwrap_or(0.into()),
+            None => Value::Number((self.system.raft_index()? + 1).to_string()),
+        };
+        let created = former.and_then(|former| all[former].get("CreatedAt").cloned());
+        let mut stored = given.value;
+        stored.set("Name", given.name.as_str().into());
+        stored.set("TaskId", id);
+        stored.set("CreatedAt", created.unwrap_or_else(|| Value::String(self.clock().now().to_string())));
+        stored.set(EXCLUDED, Value::Array(excluded.iter().map(|name| name.as_str().into()).collect()));
+        match former {
+            Some(former) => all[former] = stored,
+            None => all.push(stored),
+        }
+        all.sort_by_key(|known| known.get("Name").and_then(Value::as_str).map(str::to_owned));
+        let index = self.change_server_wide(&request, all)?;
+        Ok((given.name, index))
+    }
+
+    /// Removes a backup of all databases with its tasks; gives the raft index.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadBackup`](crate::Error::BadBackup) if there is none of this name, or storage fails.
+    pub fn delete_server_wide_backup(&self, name: &str, request_id: Option<&str>) -> Result<u64> {
+        let request = Request::new("delete-server-wide-backup", &[name], request_id)?;
+        let _changing = self.changing.lock();
+        if let Some(index) = self.system.applied(&request)? {
+            return Ok(index);
+        }
+        let mut all = self.server_wide_backups()?;
+        let before = all.len();
+        all.retain(|known| !named(known, name));
+        if all.len() == before {
+            return Err(bad(format!("there is no server-wide backup '{name}'")));
+        }
+        self.change_server_wide(&request, all)
+    }
+
+    /// Stores the backups of all databases, and gives each database its tasks, in one transaction.
+    fn change_server_wide(&self, request: &Request, all: Vec<Value>) -> Result<u64> {
+        let entries: Vec<Arc<DatabaseEntry>> = self.names.all();
+        self.change_records_and(
+            request,
+            &entries,
+            |record, _| set_tasks(record, &all),
+            |system, tx| system.put_server_wide_backups(tx, &all),
+        )
+    }
+}
+
+/// Gives a record the tasks that belong to backups of the node, and takes away those that no longer do.
+///
+/// * `all`: the backups of the node.
+pub(crate) fn set_tasks(record: &mut Value, all: &[Value]) {
+    let database = record.get("DatabaseName").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let mut tasks = match record.remove(PERIODIC_BACKUPS) {
+        Some(Value::Array(tasks)) => tasks,
+        _ => Vec::new(),
+    };
+    let is_own = |task: &Value| {
+        let name = task.get("Name").and_then(Value::as_str).unwrap_or_default();
+        !name.starts_with(PREFIX)
+    };
+    tasks.retain(is_own);
+    let excludes = |backup: &Value| {
+        let excluded = excluded(backup).unwrap_or_default();
+        excluded.iter().any(|name| name.eq_ignore_ascii_case(&database))
+    };
+    tasks.extend(all.iter().filter(|backup| !excludes(backup)).map(|backup| task_of(backup, &database)));
+    record.set(PERIODIC_BACKUPS, Value::Array(tasks));
+}
+
+fn task_of(backup: &Value, database: &str) -> Value {
+    let mut task = backup.clone();
+    task.remove(EXCLUDED);
+    let name = backup.get("Name").and_then(Value::as_str).unwrap_or_default();
+    task.set("Name", Value::String(format!("{PREFIX}{name}")));
+    for kind in DestinationKind::ALL {
+        let Some(settings @ Value::Object(_)) = backup.get(kind.settings_name()) else { continue };
+        let folder = if kind == DestinationKind::Local { "FolderPath" } else { "RemoteFolderName" };
+        let before = settings.get(folder).and_then(Value::as_str).unwrap_or_default().trim_end_matches('/');
+        let own = if before.is_empty() { database.to_owned() } else { format!("{before}/{database}") };
+        let mut settings = settings.clone();
+        settings.set(folder, Value::String(own));
+        task.set(kind.settings_name(), settings);
+    }
+    task
+}
+
+fn named(backup: &Value, name: &str) -> bool {
+    backup.get("Name").and_then(Value::as_str).is_some_and(|known| known.eq_ignore_ascii_case(name))
+}
+
+fn excluded(backup: &Value) -> Result<Vec<String>> {
+    let wrong = || bad(format!("'{EXCLUDED}' must be an array of names of databases"));
+    let names = match backup.get(EXCLUDED) {
+        None | Some(Value::Null) => return Ok(Vec::new()),
+        Some(Value::Array(names)) => names,
+        Some(_) => return Err(wrong()),
+    };
+    if names.len() > SERVER_WIDE_EXCLUDED_MAX {
+        let count = names.len();
+        return Err(bad(format!(
+            "'{EXCLUDED}' has {count} names, over the limit SERVER_WIDE_EXCLUDED_MAX of {SERVER_WIDE_EXCLUDED_MAX}"
+        )));
+    }
+    let names =
+        names.iter().map(|name| name.as_str().map(str::to_owned).ok_or_else(wrong)).collect::<Result<Vec<_>>>()?;
+    names.iter().try_for_each(|name| name::check(name))?;
+    Ok(names)
+}

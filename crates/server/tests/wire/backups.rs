@@ -1,0 +1,225 @@
+//! Backups and restores as clients ask for them; the clock is moved by the tests.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use database::ManualClock;
+use database::documents::Date;
+use json::Value;
+
+use crate::support::Wire;
+
+struct Server {
+    wire: Wire,
+    clock: ManualClock,
+    place: tempfile::TempDir,
+}
+
+impl Server {
+    fn start() -> Server {
+        let clock = ManualClock::at(Date::parse("2030-01-01T00:00:00Z").unwrap());
+        let of_server = clock.clone();
+        let wire = Wire::start_with(|options| options.clock = Arc::new(of_server));
+        wire.create("db");
+        Server { wire, clock, place: tempfile::tempdir().unwrap() }
+    }
+
+    fn local(&self) -> String {
+        format!(r#""LocalSettings":{{"FolderPath":"{}"}}"#, self.place.path().display())
+    }
+
+    fn add_task(&self, name: &str) -> u64 {
+        let body = format!(r#"{{"Name":"{name}","FullBackupFrequency":"0 2 * * *",{}}}"#, self.local());
+        let answer = self.wire.call("POST /databases/db/admin/periodic-backup", &body);
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        number(&answer.json(), "TaskId")
+    }
+
+    /// Waits until nothing runs: moving the clock does.
+    fn settle(&self) {
+        self.clock.advance(Duration::ZERO);
+    }
+
+    fn status(&self, task: u64) -> Value {
+        let answer = self.wire.call(&format!("GET /periodic-backup/status?name=db&taskId={task}"), "");
+        answer.json().get("Status").unwrap().clone()
+    }
+
+    /// Calls a restore, waits for its end and gives the state.
+    fn restore(&self, path: &str, body: &str) -> Value {
+        let answer = self.wire.call(&format!("POST /admin/restore/{path}"), body);
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        let id = number(&answer.json(), "OperationId");
+        loop {
+            let state = self.wire.call(&format!("GET /operations/state?id={id}"), "").json();
+            if text(&state, "Status") != "InProgress" {
+                return state;
+            }
+            std::thread::yield_now();
+        }
+    }
+
+    /// Sends what cannot be; the answer has to name why.
+    #[track_caller]
+    fn refused(&self, line: &str, body: &str, reason: &str) {
+        let answer = self.wire.call(line, body);
+        assert!(answer.status == 400 && answer.text().contains(reason), "{} {}", answer.status, answer.text());
+    }
+
+    fn folder(&self) -> String {
+        let mut folders: Vec<_> =
+            std::fs::read_dir(self.place.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+        folders.sort();
+        folders.last().unwrap().display().to_string()
+    }
+}
+
+fn number(value: &Value, name: &str) -> u64 {
+    value.get(name).and_then(Value::as_i64).unwrap().unsigned_abs()
+}
+
+fn text<'v>(value: &'v Value, name: &str) -> &'v str {
+    value.get(name).and_then(Value::as_str).unwrap()
+}
+
+#[test]
+fn one_backup_is_made_and_restored() {
+    let server = Server::start();
+    server.wire.put("users/1", r#"{"Name":"Ann","@metadata":{"@collection":"Users"}}"#);
+    let body = format!(r#"{{"BackupType":"Backup",{}}}"#, server.local());
+    let answer = server.wire.call("POST /databases/db/admin/backup", &body);
+    assert_eq!((answer.status, text(&answer.json(), "OperationNodeTag")), (200, "A"));
+    server.settle();
+    let id = number(&answer.json(), "OperationId");
+    let state = server.wire.call(&format!("GET /databases/db/operations/state?id={id}"), "").json();
+    assert_eq!(text(&state, "Status"), "Completed");
+    let result = state.get("Result").unwrap();
+    assert_eq!(text(result, "$type"), "Raven.Client.Documents.Operations.Backups.BackupResult, Raven.Client");
+    assert_eq!(number(result.get("Documents").unwrap(), "ReadCount"), 1);
+    let file = text(result.get("LocalBackup").unwrap(), "FileName");
+    assert!(Path::new(&server.folder()).join(file).is_file() && file.ends_with(".ravendb-full-backup"));
+
+    let body = format!(r#"{{"Type":"Local","DatabaseName":"copy","BackupLocation":"{}"}}"#, server.folder());
+    assert_eq!(text(&server.restore("verify", &body), "Status"), "Completed");
+    server.refused("GET /databases/copy/stats", "", "'copy' does not exist");
+    assert_eq!(text(&server.restore("database", &body), "Status"), "Completed");
+    server.wire.check("GET /databases/copy/docs?id=users/1", "", 200, "Ann");
+    assert_eq!(server.wire.call("POST /admin/restore/database", &body).status, 409);
+
+    let settings = format!(r#"{{"FolderPath":"{}"}}"#, server.place.path().display());
+    let points = server.wire.call("POST /admin/restore/points?type=Local", &settings).json();
+    let Some(Value::Array(points)) = points.get("List") else { panic!("a list") };
+    assert_eq!((points.len(), number(&points[0], "FilesToRestore"), text(&points[0], "DatabaseName")), (1, 1, "db"));
+    assert_eq!(text(&points[0], "Location"), server.folder());
+}
+
+#[test]
+fn a_task_runs_by_the_clock_and_is_seen_as_one() {
+    let server = Server::start();
+    let task = server.add_task("nightly");
+    assert_eq!(server.status(task), Value::Null);
+    server.wire.put("users/1", r#"{"Name":"Ann"}"#);
+    let read = server.wire.call(&format!("GET /databases/db/task?key={task}&type=Backup"), "").json();
+    let next = read.get("NextBackup").unwrap();
+    assert_eq!((text(next, "DateTime"), text(next, "TimeSpan")), ("2030-01-01T02:00:00.0000000Z", "02:00:00"));
+    server.clock.advance(Duration::from_secs(2 * 60 * 60));
+    let status = server.status(task);
+    assert_eq!(text(&status, "LastFullBackup"), "2030-01-01T02:00:00.0000000Z");
+    assert_eq!(text(status.get("LocalBackup").unwrap(), "BackupDirectory"), server.folder());
+    assert_eq!(status.get("Error"), Some(&Value::Null));
+
+    let started =
+        server.wire.call(&format!("POST /databases/db/admin/backup/database?isFullBackup=false&taskId={task}"), "");
+    assert_eq!((started.status, text(&started.json(), "ResponsibleNode")), (200, "A"));
+    server.settle();
+    assert!(server.status(task).get("LastIncrementalBackup").is_some_and(|date| *date != Value::Null));
+
+    let disabled =
+        server.wire.call(&format!("POST /databases/db/admin/tasks/state?key={task}&type=Backup&disable=true"), "");
+    assert_eq!((disabled.status, number(&disabled.json(), "TaskId")), (200, task));
+    let read = server.wire.call("GET /databases/db/task?taskName=NIGHTLY&type=Backup", "").json();
+    assert_eq!((text(&read, "TaskState"), read.get("NextBackup")), ("Disabled", Some(&Value::Null)));
+    let list = server.wire.call("GET /databases/db/tasks", "").json();
+    assert!(matches!(list.get("OngoingTasks"), Some(Value::Array(tasks)) if tasks.len() == 1));
+
+    assert_eq!(server.wire.call(&format!("DELETE /databases/db/admin/tasks?id={task}&type=Backup"), "").status, 200);
+    assert_eq!(server.wire.call(&format!("GET /databases/db/task?key={task}&type=Backup"), "").status, 404);
+    assert_eq!(server.wire.call("GET /databases/db/task?key=1&type=RavenEtl", "").status, 404);
+    assert_eq!(server.status(task), Value::Null);
+}
+
+#[test]
+fn a_task_is_delayed() {
+    let server = Server::start();
+    let task = server.add_task("nightly");
+    let delay = format!("POST /admin/backup-task/delay?database=db&taskId={task}&duration=");
+    assert_eq!(server.wire.call(&format!("{delay}05:00:00"), "").status, 204);
+    server.refused(&format!("{delay}soon"), "", "'duration' must be a time span");
+    server.clock.advance(Duration::from_secs(3 * 60 * 60));
+    assert_eq!(server.status(task).get("LastFullBackup"), Some(&Value::Null));
+    server.clock.advance(Duration::from_secs(2 * 60 * 60));
+    assert_eq!(text(&server.status(task), "LastFullBackup"), "2030-01-01T05:00:00.0000000Z");
+}
+
+#[test]
+fn backups_of_all_databases_are_tasks_of_each_but_the_excluded() {
+    let server = Server::start();
+    server.wire.create("other");
+    let body = format!(
+        r#"{{"Name":"all","FullBackupFrequency":"0 2 * * *",{},"ExcludedDatabases":["OTHER"]}}"#,
+        server.local()
+    );
+    let put = server.wire.call("PUT /admin/configuration/server-wide/backup", &body);
+    assert_eq!((put.status, text(&put.json(), "Name")), (200, "all"));
+    server.wire.create("later");
+    server.clock.advance(Duration::from_secs(2 * 60 * 60));
+    let mut folders: Vec<String> = std::fs::read_dir(server.place.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    folders.sort();
+    assert_eq!(folders, ["db", "later"]);
+    let tasks = "GET /admin/configuration/server-wide/tasks?type=Backup";
+    let list = server.wire.call(tasks, "").json();
+    assert!(matches!(list.get("Results"), Some(Value::Array(all)) if all.len() == 1 && text(&all[0], "Name") == "all"));
+    let read = server.wire.call("GET /databases/db/tasks", "").json();
+    let Some(Value::Array(own)) = read.get("OngoingTasks") else { panic!("an array") };
+    assert_eq!(text(&own[0], "TaskName"), "Server Wide Backup, all");
+    let id = number(&own[0], "TaskId");
+    let delete = format!("DELETE /databases/db/admin/tasks?id={id}&type=Backup");
+    server.refused(&delete, "", "server-wide");
+    let gone = server.wire.call("DELETE /admin/configuration/server-wide/task?type=Backup&name=ALL", "");
+    assert_eq!(gone.status, 200, "{}", gone.text());
+    let read = server.wire.call("GET /databases/db/tasks", "").json();
+    assert_eq!(read.get("OngoingTasks"), Some(&Value::Array(Vec::new())));
+}
+
+#[test]
+fn what_means_nothing_is_refused_with_the_reason() {
+    let server = Server::start();
+    let put = "POST /databases/db/admin/periodic-backup";
+    let refused = |line: &str, body: &str, message: &str| server.refused(line, body, message);
+    let local = server.local();
+    refused(put, &format!("{{{local}}}"), "FullBackupFrequency");
+    refused(put, r#"{"FullBackupFrequency":"0 2 * * *"}"#, "no destination");
+    refused(put, &format!(r#"{{"FullBackupFrequency":"zork",{local}}}"#), "zork");
+    refused(put, &format!(r#"{{"FullBackupFrequency":"0 2 * * *","TaskId":77,{local}}}"#), "no backup task 77");
+    refused("POST /databases/db/admin/backup/database?taskId=88&isFullBackup=true", "", "no backup task 88");
+    refused("POST /databases/db/admin/backup", r#"{"BackupType":"Backup"}"#, "no destination");
+    let restore = "POST /admin/restore/database";
+    refused(restore, r#"{"DatabaseName":"x","BackupLocation":"/nowhere/at/all"}"#, "doesn't exist");
+    refused(restore, r#"{"DatabaseName":"x"}"#, "BackupLocation");
+    refused(restore, r#"{"DatabaseName":"x","BackupLocation":"/","Zork":1}"#, "Zork");
+    refused(restore, r#"{"DatabaseName":"x","Type":"Zork","BackupLocation":"/"}"#, "Zork");
+    let empty = format!(r#"{{"DatabaseName":"x","BackupLocation":"{}"}}"#, server.place.path().display());
+    refused(restore, &empty, "no file of a backup");
+    let snapshot = format!(r#"{{"BackupType":"Snapshot",{local}}}"#);
+    assert_eq!(server.wire.call("POST /databases/db/admin/backup", &snapshot).status, 501);
+    let ftp = r#"{"FtpSettings":{"Url":"ftp://example.com"}}"#;
+    assert_eq!(server.wire.call("POST /databases/db/admin/backup", ftp).status, 501);
+    let data_directory =
+        format!(r#"{{"DatabaseName":"x","BackupLocation":"{}","DataDirectory":"/x"}}"#, server.place.path().display());
+    assert_eq!(server.wire.call(restore, &data_directory).status, 501);
+    assert_eq!(server.wire.call("POST /databases/db/admin/tasks/state?key=1&type=SqlEtl&disable=true", "").status, 501);
+}
