@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod access;
+mod backup;
 mod cert;
 mod check;
 mod client;
@@ -74,6 +75,10 @@ enum Command {
     Cert(cert::Arguments),
     /// Grant, list and take away the access of API keys and certificates to a running server.
     Access(access::Arguments),
+    /// Make, list and verify backups of a running server, and show its backup tasks.
+    Backup(backup::Arguments),
+    /// Make a database of a running server out of a backup.
+    Restore(backup::RestoreArguments),
     /// Check every page and document of a folder that no server has open.
     Check(check::Arguments),
     /// Rewrite the databases of a folder densely, so that they take less room. The server must be stopped.
@@ -122,6 +127,8 @@ pub fn run() -> ExitCode {
         Command::Mcp(arguments) => mcp::run(arguments),
         Command::Cert(arguments) => cert::run(arguments),
         Command::Access(arguments) => access::run(arguments),
+        Command::Backup(arguments) => backup::run(arguments),
+        Command::Restore(arguments) => backup::restore(arguments),
         Command::Check(arguments) => check::run(arguments),
         Command::Compact(arguments) => compact::run(arguments),
         Command::Dump(arguments) => dump::run(arguments),

@@ -74,8 +74,6 @@ features! {
         "Replication copies documents from one database to others, and resolves the conflicts that come from it.";
     Etl, "ETL and connection strings", "etl-and-connection-strings",
         "ETL tasks and sinks copy documents to other systems and from them; connection strings say where these are.";
-    OngoingTasks, "ongoing tasks", "ongoing-tasks",
-        "Ongoing tasks are backups, replication and ETL that a database runs by itself.";
     CertificateReplacement, "certificate replacement", "certificate-replacement",
         "The server loads its certificate again within two minutes when its file changes.";
     Encryption, "encrypted databases", "encrypted-databases",
@@ -108,8 +106,6 @@ features! {
         "Integrations let clients of PostgreSQL query a database.";
     OnlineCompaction, "compaction of an open database", "compaction-of-an-open-database",
         "Compaction rewrites a database without free space.";
-    ServerOperations, "server-wide operations", "server-wide-operations",
-        "Operations of the server itself, such as a compaction or a restore, do not exist and cannot be killed.";
     LogConfiguration, "log configuration over HTTP", "log-configuration-over-http",
         "The log is configured by settings at start.";
     AdminConsole, "the admin console", "the-admin-console",

@@ -38,6 +38,8 @@ fn every_command_has_completion_and_a_manual_page() {
         "status",
         "mcp",
         "cert",
+        "backup",
+        "restore",
         "check",
         "compact",
         "dump",

@@ -11,7 +11,7 @@ use super::{BackupTask, DestinationKind};
 use crate::entry::DatabaseEntry;
 use crate::limits::{BACKUP_TASKS_MAX, SERVER_WIDE_EXCLUDED_MAX};
 use crate::request_ids::Request;
-use crate::{Databases, Result, name};
+use crate::{Databases, Error, Result, name};
 
 /// What the names of tasks of the node begin with, in each database.
 const PREFIX: &str = "Server Wide Backup, ";
@@ -36,8 +36,8 @@ impl Databases {
     ///
     /// # Errors
     ///
-    /// [`Error::BadBackup`](crate::Error::BadBackup) for a configuration that means nothing,
-    /// [`Error::NotSupported`](crate::Error::NotSupported), or storage fails.
+    /// [`Error::BadBackup`] for a configuration that means nothing,
+    /// [`Error::NotSupported`], or storage fails.
     pub fn put_server_wide_backup(&self, value: &Value, request_id: Option<&str>) -> Result<(String, u64)> {
         let mut task = value.clone();
         let excluded = excluded(&task)?;
@@ -75,11 +75,33 @@ impl Databases {
         Ok((given.name, index))
     }
 
+    /// Enables or disables a backup of all databases; gives the raft index.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::delete_server_wide_backup`].
+    pub fn set_server_wide_backup_disabled(
+        &self,
+        name: &str,
+        is_disabled: bool,
+        request_id: Option<&str>,
+    ) -> Result<u64> {
+        let request = Request::new("server-wide-backup-state", &[name, &is_disabled.to_string()], request_id)?;
+        let _changing = self.changing.lock();
+        if let Some(index) = self.system.applied(&request)? {
+            return Ok(index);
+        }
+        let mut all = self.server_wide_backups()?;
+        let backup = all.iter_mut().find(|known| named(known, name)).ok_or_else(|| unknown(name))?;
+        backup.set("Disabled", is_disabled.into());
+        self.change_server_wide(&request, all)
+    }
+
     /// Removes a backup of all databases with its tasks; gives the raft index.
     ///
     /// # Errors
     ///
-    /// [`Error::BadBackup`](crate::Error::BadBackup) if there is none of this name, or storage fails.
+    /// [`Error::BadBackup`] if there is none of this name, or storage fails.
     pub fn delete_server_wide_backup(&self, name: &str, request_id: Option<&str>) -> Result<u64> {
         let request = Request::new("delete-server-wide-backup", &[name], request_id)?;
         let _changing = self.changing.lock();
@@ -90,7 +112,7 @@ impl Databases {
         let before = all.len();
         all.retain(|known| !named(known, name));
         if all.len() == before {
-            return Err(bad(format!("there is no server-wide backup '{name}'")));
+            return Err(unknown(name));
         }
         self.change_server_wide(&request, all)
     }
@@ -144,6 +166,10 @@ fn task_of(backup: &Value, database: &str) -> Value {
         task.set(kind.settings_name(), settings);
     }
     task
+}
+
+fn unknown(name: &str) -> Error {
+    bad(format!("there is no server-wide backup '{name}'"))
 }
 
 fn named(backup: &Value, name: &str) -> bool {

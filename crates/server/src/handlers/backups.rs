@@ -3,8 +3,9 @@
 //! POST `/databases/{name}/admin/periodic-backup`: a task that makes them by the clock. POST `/databases/{name}/admin/backup/database`:
 //! `isFullBackup`, `taskId`, runs one now. POST `/databases/{name}/admin/backup`: one backup without a task. All of them are operations
 //! of the database. POST `/admin/backup-task/delay`: `database`, `taskId`, `duration`. GET `/periodic-backup/status`: `name`, `taskId`.
-//! PUT `/admin/configuration/server-wide/backup`, GET `.../tasks` and DELETE `.../task` (`type=Backup`, `name`): backups of all databases.
+//! PUT `/admin/configuration/server-wide/backup`, GET `.../tasks`, POST `.../state` and DELETE `.../task` (`type=Backup`, `name`): backups of all databases.
 
+use database::Databases;
 use database::backups::{BackupConfiguration, BackupStarted};
 use database::documents::Feature;
 use database::time_span::{self, TIME_SPAN};
@@ -118,8 +119,28 @@ pub(crate) fn server_wide_tasks(exchange: &Exchange) -> Result<Reply> {
     }))
 }
 
+/// Enables or disables a backup of all databases. 200 `{Name, RaftCommandIndex}`.
+pub(crate) async fn set_server_wide_state(exchange: Exchange) -> Result<Reply> {
+    exchange.required("disable")?;
+    let is_disabled = exchange.query().is_true("disable")?;
+    change_server_wide(exchange, move |databases, name, request_id| {
+        Ok(databases.set_server_wide_backup_disabled(name, is_disabled, request_id)?)
+    })
+    .await
+}
+
 /// Removes a backup of all databases. 200 `{Name, RaftCommandIndex}`.
 pub(crate) async fn delete_server_wide(exchange: Exchange) -> Result<Reply> {
+    change_server_wide(exchange, |databases, name, request_id| {
+        Ok(databases.delete_server_wide_backup(name, request_id)?)
+    })
+    .await
+}
+
+async fn change_server_wide(
+    exchange: Exchange,
+    change: impl FnOnce(&Databases, &str, Option<&str>) -> Result<u64> + Send + 'static,
+) -> Result<Reply> {
     let kind = exchange.required("type")?.into_owned();
     if !kind.eq_ignore_ascii_case("Backup") {
         return Err(Feature::Replication.missing_for(format!("the server-wide task type '{kind}'")).into());
@@ -127,11 +148,11 @@ pub(crate) async fn delete_server_wide(exchange: Exchange) -> Result<Reply> {
     let name = exchange.required("name")?.into_owned();
     let request_id = request_id(&exchange);
     let databases = exchange.node.databases.clone();
-    let delete = {
+    let run = {
         let name = name.clone();
-        move || Ok(databases.delete_server_wide_backup(&name, request_id.as_deref())?)
+        move || change(&databases, &name, request_id.as_deref())
     };
-    let index = exchange.node.bridge.run(Pool::Short, delete).await?;
+    let index = exchange.node.bridge.run(Pool::Short, run).await?;
     Ok(reply::object(StatusCode::OK, |json| {
         json.name("Name").string(&name).name("RaftCommandIndex").unsigned(index);
     }))

@@ -1,7 +1,7 @@
 //! `/databases/{name}/operations`: what goes on in the background, by number.
 //!
 //! GET: all that are known; GET `next-operation-id`; GET `state`: `id`, 404 if unknown; POST `kill`: `id`, 204. The same for the server
-//! itself at `/operations`.
+//! itself at `/operations` and `/admin/operations/kill`.
 
 use database::backups::{BackupResult, DestinationKind};
 use database::{Operation, OperationDetail, OperationStatus, Operations};
@@ -175,8 +175,16 @@ fn write_backup(json: &mut json::Writer<'_>, backup: &BackupResult) {
 }
 
 pub(crate) fn kill(exchange: &Exchange) -> Result<Reply> {
+    kill_of(exchange, exchange.database().operations())
+}
+
+pub(crate) fn server_kill(exchange: &Exchange) -> Result<Reply> {
+    kill_of(exchange, exchange.node.databases.operations())
+}
+
+fn kill_of(exchange: &Exchange, operations: &Operations) -> Result<Reply> {
     let id = exchange.required_number("id")?;
-    match exchange.database().operations().get(id) {
+    match operations.get(id) {
         Some(operation) => operation.kill(),
         None => return Err(Error::Argument(format!("Operation {id} was not registered"))),
     }

@@ -38,6 +38,7 @@ static PAGES: &[Page] = &[
     page!("docs/search.md"),
     page!("docs/transactions.md"),
     page!("docs/lifetimes.md"),
+    page!("docs/backup.md"),
     page!("docs/cli.md"),
     page!("docs/http.md"),
     page!("docs/library.md"),

@@ -1,0 +1,108 @@
+//! `rookery backup` and `rookery restore`.
+
+use std::path::Path;
+
+use crate::support::{Program, outcome, rookery, text};
+
+struct Server {
+    program: Program,
+    folder: tempfile::TempDir,
+}
+
+impl Server {
+    fn start() -> Server {
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().join("data");
+        let program = Program::start(&["serve", "--url", "http://127.0.0.1:0", "--data", text(&data)]);
+        let server = Server { program, folder };
+        server.import(3);
+        server
+    }
+
+    fn import(&self, count: usize) {
+        let people = self.folder.path().join("people.jsonl");
+        let lines: String = (0..count).map(|number| format!("{{\"Name\":\"Ada {number}\"}}\n")).collect();
+        std::fs::write(&people, lines).unwrap();
+        self.succeeds(&["import", "-d", "People", text(&people)]);
+    }
+
+    fn call(&self, command: &[&str]) -> (bool, String, String) {
+        let mut called = rookery(command);
+        called.args(["--url", self.program.url.as_str()]);
+        outcome(called)
+    }
+
+    #[track_caller]
+    fn succeeds(&self, command: &[&str]) -> String {
+        let (has_succeeded, out, err) = self.call(command);
+        assert!(has_succeeded, "{out}{err}");
+        out
+    }
+
+    #[track_caller]
+    fn fails(&self, command: &[&str], reason: &str) {
+        let (has_succeeded, out, err) = self.call(command);
+        assert!(!has_succeeded && err.contains(reason), "{out}{err}");
+    }
+}
+
+fn only_folder(place: &Path) -> String {
+    let folders: Vec<_> = std::fs::read_dir(place).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(folders.len(), 1, "{folders:?}");
+    folders[0].display().to_string()
+}
+
+#[test]
+fn a_backup_is_made_listed_verified_and_restored() {
+    let server = Server::start();
+    let place = server.folder.path().join("backups");
+    let made = server.succeeds(&["backup", "run", "-d", "People", "--to", text(&place)]);
+    let folder = only_folder(&place);
+    assert!(made.starts_with("3 documents in ") && made.contains(&folder), "{made}");
+    let list = server.succeeds(&["backup", "list", text(&place)]);
+    assert!(list.contains("People") && list.contains("full") && list.contains(&folder), "{list}");
+    let verified = server.succeeds(&["backup", "verify", &folder]);
+    assert_eq!(verified, "The backup can be restored: it has 3 documents.\n");
+    let restored = server.succeeds(&["restore", &folder, "-d", "Copy"]);
+    assert_eq!(restored, "The database 'Copy' is restored, with 3 documents.\n");
+    let found = server.succeeds(&["query", "-d", "Copy", "-f", "csv", "from People select Name"]);
+    assert!(found.contains("Ada 2"), "{found}");
+    server.fails(&["restore", &folder, "-d", "Copy"], "already exists");
+    server.fails(&["restore", "/nowhere/at/all", "-d", "Other"], "doesn't exist");
+    let status = server.succeeds(&["backup", "status", "-d", "People"]);
+    assert_eq!(status, "The database 'People' has no backup tasks.\n");
+}
+
+#[test]
+fn a_task_is_run_and_its_status_shown() {
+    let server = Server::start();
+    let place = server.folder.path().join("backups");
+    let body = format!(
+        r#"{{"Name":"nightly","FullBackupFrequency":"0 2 * * *","LocalSettings":{{"FolderPath":"{}"}}}}"#,
+        place.display()
+    );
+    let answer = server.program.request("POST", "/databases/People/admin/periodic-backup", &body);
+    assert!(answer.contains("TaskId"), "{answer}");
+    server.succeeds(&["backup", "run", "-d", "People", "--task", "nightly"]);
+    let said = server.succeeds(&["backup", "run", "-d", "People", "--task", "nightly"]);
+    assert!(said.starts_with("Nothing has changed"), "{said}");
+    server.import(1);
+    let said = server.succeeds(&["backup", "run", "-d", "People", "--task", "nightly"]);
+    assert!(said.contains("incremental-backup"), "{said}");
+    let status = server.succeeds(&["backup", "status", "-d", "People"]);
+    assert!(status.contains("nightly") && status.contains("enabled") && !status.contains("never"), "{status}");
+    server.fails(&["backup", "run", "-d", "People", "--task", "weekly"], "weekly");
+}
+
+#[test]
+fn an_encrypted_backup_needs_its_key() {
+    let server = Server::start();
+    let (place, key) = (server.folder.path().join("backups"), server.folder.path().join("key"));
+    std::fs::write(&key, "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n").unwrap();
+    server.succeeds(&["backup", "run", "-d", "People", "--to", text(&place), "--key-file", text(&key)]);
+    let folder = only_folder(&place);
+    server.fails(&["backup", "verify", &folder], "encrypted");
+    server.succeeds(&["backup", "verify", &folder, "--key-file", text(&key)]);
+    std::fs::write(&key, "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=").unwrap();
+    server.fails(&["restore", &folder, "-d", "Copy", "--key-file", text(&key)], "key");
+}
