@@ -25,7 +25,10 @@ const OPERATION: &str = "read";
 pub(crate) fn get(from: &ObjectDestination, path: &str) -> Result<Box<dyn Read + Send>> {
     let location = from.location(OPERATION, path)?;
     let (store, source) = (from.store.clone(), location.clone());
-    let begun = from.wait(async move { store.get(&source).await })?;
+    let begun = from.persist(move || {
+        let (store, source) = (store.clone(), source.clone());
+        async move { store.get(&source).await }
+    })?;
     let begun = begun.map_err(|error| from.failed(OPERATION, path, &error))?;
     let size = begun.meta.size;
     let file = Object {

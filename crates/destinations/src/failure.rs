@@ -64,7 +64,8 @@ impl Failure {
 
     /// Whether the same request can never succeed.
     pub fn is_final(&self) -> bool {
-        self.is_missing || self.status.is_some_and(|status| (400..500).contains(&status) && ![408, 429].contains(&status))
+        let is_refusal = |status: u16| (300..500).contains(&status) && ![408, 429].contains(&status);
+        self.is_missing || self.status.is_some_and(|status| is_refusal(status) || [501, 507].contains(&status))
     }
 
     /// The sentence.
@@ -209,6 +210,7 @@ mod tests {
     #[test]
     fn only_some_failures_pass() {
         assert!(failure("status code: 403 Forbidden").is_final());
+        assert!(failure("status code: 507 Insufficient Storage").is_final());
         assert!(!failure("status code: 429 Too Many Requests").is_final());
         assert!(!failure("status code: 503 Slow Down").is_final());
         assert!(!failure("connection reset").is_final());

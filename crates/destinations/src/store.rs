@@ -10,10 +10,11 @@ use database::backups::{Destination, DestinationError, DestinationKind, StoredFi
 use database::{Error, Result};
 use futures_util::TryStreamExt;
 use object_store::path::Path;
-use object_store::{ObjectStore, ObjectStoreExt};
+use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt};
+use tokio::time::{Instant, sleep};
 
 use crate::failure::Failure;
-use crate::limits::FILES_LISTED_MAX;
+use crate::limits::{FILES_LISTED_MAX, RETRY_PAUSE_MAX, RETRY_PAUSE_MIN};
 use crate::network::Network;
 use crate::secrets::Secrets;
 use crate::{ObjectStores, Opened, download, upload};
@@ -59,6 +60,33 @@ impl ObjectDestination {
             .map_err(|_| self.error(operation, path, "an object store cannot have a file of this name".to_owned()))
     }
 
+    /// Waits for a request that may be repeated, and is while it fails for a while: the library does not when an answer was cut.
+    pub fn persist<T: Send + 'static, F: Future<Output = object_store::Result<T>> + Send>(
+        &self,
+        mut request: impl FnMut() -> F + Send + 'static,
+    ) -> Result<object_store::Result<T>> {
+        let retry_time_max = self.retry_time_max;
+        self.wait(async move {
+            let (began, mut pause) = (Instant::now(), RETRY_PAUSE_MIN);
+            loop {
+                match request().await {
+                    Err(error) if !Failure::of(&error).is_final() && began.elapsed() < retry_time_max => sleep(pause).await,
+                    outcome => return outcome,
+                }
+                pause = (pause * 2).min(RETRY_PAUSE_MAX);
+            }
+        })
+    }
+
+    /// Asks for the size and the date of a file.
+    pub fn head(&self, location: &Path) -> Result<object_store::Result<ObjectMeta>> {
+        let (store, location) = (self.store.clone(), location.clone());
+        self.persist(move || {
+            let (store, location) = (store.clone(), location.clone());
+            async move { store.head(&location).await }
+        })
+    }
+
     /// Waits for a request that cannot be ended early.
     pub fn wait<T: Send + 'static>(
         &self,
@@ -80,19 +108,22 @@ impl Destination for ObjectDestination {
     fn list(&self, folder: &str) -> Result<Vec<StoredFile>> {
         let prefix = self.location("list", folder)?;
         let prefix = Some(prefix).filter(|prefix| !prefix.as_ref().is_empty());
-        let mut objects = self.store.list(prefix.as_ref());
         let root_size = if self.root.is_empty() { 0 } else { self.root.len() + 1 };
-        let listed = self.wait(async move {
-            let mut files = Vec::new();
-            while let Some(object) = objects.try_next().await? {
-                if files.len() == FILES_LISTED_MAX {
-                    return Ok(None);
+        let store = self.store.clone();
+        let listed = self.persist(move || {
+            let mut objects = store.list(prefix.as_ref());
+            async move {
+                let mut files = Vec::new();
+                while let Some(object) = objects.try_next().await? {
+                    if files.len() == FILES_LISTED_MAX {
+                        return Ok(None);
+                    }
+                    if let Some(path) = object.location.as_ref().get(root_size..) {
+                        files.push(StoredFile { path: path.to_owned(), size: object.size });
+                    }
                 }
-                if let Some(path) = object.location.as_ref().get(root_size..) {
-                    files.push(StoredFile { path: path.to_owned(), size: object.size });
-                }
+                Ok(Some(files))
             }
-            Ok(Some(files))
         })?;
         match listed {
             Ok(Some(files)) => Ok(files),

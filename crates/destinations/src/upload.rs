@@ -79,8 +79,7 @@ fn read(to: &ObjectDestination, path: &str, file: &mut File, size: u64) -> Resul
 
 /// Looks whether the store has all of the file. One that it has otherwise is removed.
 fn check(to: &ObjectDestination, path: &str, location: Path, size: u64) -> Result<()> {
-    let (store, target) = (to.store.clone(), location.clone());
-    let stored = to.wait(async move { store.head(&target).await })?.map_err(|error| to.failed(OPERATION, path, &error))?;
+    let stored = to.head(&location)?.map_err(|error| to.failed(OPERATION, path, &error))?;
     if stored.size == size {
         return Ok(());
     }
@@ -105,7 +104,10 @@ fn put_parts(
 ) -> Result<()> {
     let (store, target) = (to.store.clone(), location.clone());
     // Not ended early: an upload that was begun and is not known is one that nobody removes.
-    let begun = to.wait(async move { store.put_multipart(&target).await })?;
+    let begun = to.persist(move || {
+        let (store, target) = (store.clone(), target.clone());
+        async move { store.put_multipart(&target).await }
+    })?;
     let upload = begun.map_err(|error| to.failed(OPERATION, path, &error))?;
     let upload = Arc::new(Mutex::new(upload));
     let outcome =
@@ -170,8 +172,7 @@ fn complete(to: &ObjectDestination, path: &str, location: &Path, upload: &Upload
     // The answer may have been lost: the request that is then sent again finds no upload any more, but the file.
     let failure = Failure::of(&error);
     if !failure.is_final() || failure.is_missing_file() {
-        let (store, target) = (to.store.clone(), location.clone());
-        if to.wait(async move { store.head(&target).await })?.is_ok_and(|stored| stored.size == size) {
+        if to.head(location)?.is_ok_and(|stored| stored.size == size) {
             return Ok(());
         }
     }
