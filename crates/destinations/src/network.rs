@@ -187,8 +187,8 @@ impl TimedClient {
         });
         let body = HttpResponseBody::new(StreamBody::new(frames));
         if head.status.as_u16() == INSUFFICIENT_STORAGE {
-            let text = body.text().await.unwrap_or_default();
-            return Err(HttpError::new(HttpErrorKind::Unknown, Full(text)));
+            let text = body.bytes().await.unwrap_or_default();
+            return Err(HttpError::new(HttpErrorKind::Unknown, Full(String::from_utf8_lossy(&text).into_owned())));
         }
         Ok(HttpResponse::from_parts(head, body))
     }
