@@ -7,6 +7,7 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { requests } from "./requests";
 import { router } from "./router";
+import { Session } from "./shell/Session";
 import { Toasts } from "./shell/toasts";
 import { theme } from "./theme/theme";
 
@@ -14,7 +15,9 @@ createRoot(document.getElementById("root")!).render(
   <StrictMode>
     <MantineProvider theme={theme} defaultColorScheme="auto">
       <QueryClientProvider client={requests}>
-        <RouterProvider router={router} />
+        <Session>
+          <RouterProvider router={router} />
+        </Session>
         <Toasts />
       </QueryClientProvider>
     </MantineProvider>

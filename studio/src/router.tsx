@@ -37,6 +37,19 @@ const server = createRoute({
   component: lazyRouteComponent(() => import("./screens/server/page"), "ServerScreen"),
 });
 
+const access = createRoute({
+  getParentRoute: () => root,
+  path: "/access",
+  validateSearch: (search): { tab?: string } => defined({ tab: text(search["tab"]) }),
+  component: lazyRouteComponent(() => import("./screens/access/page"), "Access"),
+});
+
+const safety = createRoute({
+  getParentRoute: () => root,
+  path: "/safety",
+  component: lazyRouteComponent(() => import("./screens/safety/page"), "Safety"),
+});
+
 const about = createRoute({
   getParentRoute: () => root,
   path: "/about",
@@ -134,6 +147,8 @@ export const router = createRouter({
     home,
     databases,
     server,
+    access,
+    safety,
     about,
     help,
     database.addChildren([documents, document, query, indexes, advice, index, statistics, operations, lifetimes]),

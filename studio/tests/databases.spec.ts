@@ -92,6 +92,59 @@ test("a database that is exported is imported into another", async ({ page, stud
   expect(await studio.stored("Target", "users/1")).toMatchObject({ Name: "Ann", "@metadata": { "@collection": "Users" } });
 });
 
+test("a dump has what was chosen, and an import takes what was chosen", async ({ page, studio }) => {
+  await studio.database("Chosen", {
+    "users/1": { Name: "Ann", Secret: 1, "@metadata": { "@collection": "Users" } },
+    "users/2": { Name: "Bob", Secret: 2, "@metadata": { "@collection": "Users" } },
+    "orders/1": { "@metadata": { "@collection": "Orders" } },
+  });
+  await studio.index("Chosen", { Name: "Users/ByName", Maps: ["from u in docs.Users select new { u.Name }"] });
+  await studio.database("Taken");
+  await studio.open("/databases");
+  await page.getByRole("button", { name: "Actions for Chosen" }).click();
+  await page.getByRole("menuitem", { name: "Export with options…" }).click();
+  const options = page.getByRole("dialog", { name: "Export Chosen" });
+  await options.getByRole("checkbox", { name: "Identities" }).uncheck();
+  await options.getByRole("combobox", { name: "Collections" }).click();
+  await page.getByRole("option", { name: "Users" }).click();
+  await page.keyboard.press("Escape");
+  await options.getByRole("textbox", { name: "Script" }).fill("delete this.Secret;");
+  await options.getByRole("combobox", { name: "Compression" }).click();
+  await page.getByRole("option", { name: "gzip" }).click();
+  await studio.isAccessible("dialog");
+  const downloading = page.waitForEvent("download");
+  await options.getByRole("button", { name: "Export" }).click();
+  const { readFileSync } = await import("node:fs");
+  const { gunzipSync } = await import("node:zlib");
+  const content = readFileSync(await (await downloading).path());
+  const dump = JSON.parse(gunzipSync(content).toString()) as { Docs: Record<string, unknown>[]; Indexes: unknown[] };
+  expect(dump.Docs.map(({ Name, Secret }) => [Name, Secret])).toEqual([
+    ["Ann", undefined],
+    ["Bob", undefined],
+  ]);
+  expect(dump.Indexes).toHaveLength(1);
+  const exported = page.getByRole("dialog", { name: "Export Chosen" });
+  await expect(exported.getByText(/^The dump has/)).toBeVisible();
+  await exported.getByRole("button", { name: "Close" }).last().click();
+
+  await page.getByRole("button", { name: "Actions for Taken" }).click();
+  await page.getByRole("menuitem", { name: "Import a dump with options…" }).click();
+  const importing = page.getByRole("dialog", { name: "Import a dump into Taken" });
+  await expect(importing.getByRole("button", { name: "Import" })).toBeDisabled();
+  const [chooser] = await Promise.all([page.waitForEvent("filechooser"), importing.getByRole("button", { name: "File" }).click()]);
+  // By the choice it is a dump, whatever it is called.
+  await chooser.setFiles({ name: "chosen.bin", mimeType: "", buffer: content });
+  await importing.getByRole("checkbox", { name: "Indexes" }).uncheck();
+  await importing.getByRole("textbox", { name: "Script" }).fill("if (this.Name === 'Bob') throw 'skip'; this.Seen = true;");
+  await studio.isAccessible("dialog");
+  await importing.getByRole("button", { name: "Import" }).click();
+  const outcome = page.getByRole("dialog", { name: "Import into Taken" });
+  await expect(outcome.getByText("1 document imported.")).toBeVisible();
+  await expect(outcome.getByText(/index/)).toHaveCount(0);
+  expect(await studio.stored("Taken", "users/1")).toMatchObject({ Name: "Ann", Seen: true });
+  expect(await studio.stored("Taken", "users/2")).toBeUndefined();
+});
+
 test("a file of CSV is imported with the ids and kinds that were chosen", async ({ page, studio }) => {
   await studio.database("Rows");
   await studio.open("/databases");

@@ -76,6 +76,7 @@ const SCREENS: Screen[] = [
     ready: (page) => expect(page.locator("mark").first()).toBeVisible(),
   },
   { name: "slow", place: "/server?tab=slow", ready: seen(/or more/) },
+  { name: "safety", place: "/safety", ready: seen("Read more") },
   {
     name: "import-csv",
     place: "/databases",

@@ -8,7 +8,7 @@ const ROOT = resolve(import.meta.dirname, "../..");
 const START_MS_MAX = 30_000;
 
 /** The server that is tested. */
-function binary(): string {
+export function binary(): string {
   const target = process.env["CARGO_TARGET_DIR"] ?? join(ROOT, "target");
   const found = process.env["ROOKERY"] ?? join(target, "release", "rookery");
   if (!existsSync(found)) throw new Error(`there is no ${found}: build it with 'make build'`);

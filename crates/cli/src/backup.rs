@@ -214,22 +214,21 @@ fn list(arguments: &List) -> anyhow::Result<()> {
         writeln!(out, "There is no backup in '{}'.", arguments.folder)?;
         return Ok(());
     }
-    let titles = ["time", "database", "kind", "files", "bytes", "file"];
-    let mut table = Table::new(titles.iter().map(|title| (*title).to_owned()).collect());
+    // No table: it would shorten the paths, which are there to be copied.
     for point in points {
         let is = |name: &str| point.get(name).and_then(Value::as_bool) == Some(true);
-        let kind = if is("IsIncremental") { "incremental" } else { "full" };
-        let number = |name: &str| point.get(name).and_then(Value::as_i64).unwrap_or_default().to_string();
-        table.add(vec![
-            minute(text(point, "DateTime").unwrap_or_default()),
-            text(point, "DatabaseName").unwrap_or_default().to_owned(),
-            if is("IsEncrypted") { format!("{kind}, encrypted") } else { kind.to_owned() },
-            number("FilesToRestore"),
-            number("SizeInBytes"),
-            text(point, "FileName").unwrap_or_default().to_owned(),
-        ]);
+        let number = |name: &str| point.get(name).and_then(Value::as_i64).map_or(0, i64::unsigned_abs);
+        let kind = match (is("IsIncremental"), is("IsEncrypted")) {
+            (false, false) => "full",
+            (false, true) => "full, encrypted",
+            (true, false) => "incremental",
+            (true, true) => "incremental, encrypted",
+        };
+        let (time, database) = (text(point, "DateTime").unwrap_or_default(), text(point, "DatabaseName"));
+        let (files, size) = (counted(number("FilesToRestore"), "file"), counted(number("SizeInBytes"), "byte"));
+        let (time, database) = (minute(time), database.unwrap_or_default());
+        writeln!(out, "{time}  {database}  {kind}  {files}  {size}  {}", text(point, "FileName").unwrap_or_default())?;
     }
-    table.write(&mut out, None)?;
     Ok(out.flush()?)
 }
 

@@ -30,6 +30,7 @@ mod progress;
 mod query;
 mod remote;
 mod results;
+mod safety;
 mod serve;
 pub mod settings;
 mod settings_command;
@@ -75,6 +76,8 @@ enum Command {
     Cert(cert::Arguments),
     /// Grant, list and take away the access of API keys and certificates to a running server.
     Access(access::Arguments),
+    /// List what is not safe about the set-up of a running server, and what to do about it.
+    Safety(safety::Arguments),
     /// Make, list and verify backups of a running server, and show its backup tasks.
     Backup(backup::Arguments),
     /// Make a database of a running server out of a backup.
@@ -127,6 +130,7 @@ pub fn run() -> ExitCode {
         Command::Mcp(arguments) => mcp::run(arguments),
         Command::Cert(arguments) => cert::run(arguments),
         Command::Access(arguments) => access::run(arguments),
+        Command::Safety(arguments) => safety::run(&arguments),
         Command::Backup(arguments) => backup::run(arguments),
         Command::Restore(arguments) => backup::restore(arguments),
         Command::Check(arguments) => check::run(arguments),

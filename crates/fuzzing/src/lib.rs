@@ -14,6 +14,7 @@ mod certificates;
 mod disk;
 mod documents_file;
 mod edits;
+mod images;
 mod linq;
 mod rows;
 mod rql;
@@ -43,6 +44,8 @@ pub struct Target {
 pub const TARGETS: &[Target] = &[
     Target { name: "journal", run: disk::journal, seeds: disk::journal_seeds },
     Target { name: "pages", run: disk::pages, seeds: disk::page_seeds },
+    Target { name: "images", run: images::images, seeds: images::seeds },
+    Target { name: "records", run: images::records, seeds: images::record_seeds },
     Target { name: "documents", run: documents_file::documents, seeds: documents_file::seeds },
     Target { name: "json", run: text::json, seeds: text::json_seeds },
     Target { name: "query", run: text::query, seeds: text::query_seeds },

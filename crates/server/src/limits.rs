@@ -133,6 +133,11 @@ pub(crate) const CLIENT_CHAIN_SIZE_MAX: usize = 16 << 10;
 /// TLS sessions that clients may resume, each with up to [`CLIENT_CHAIN_SIZE_MAX`].
 pub(crate) const TLS_SESSIONS_KEPT_MAX: usize = 1024;
 
+/// How long a user stays signed in to the studio by an API key.
+pub(crate) const SESSION_DURATION: Duration = Duration::from_secs(12 * 60 * 60);
+/// Sessions of the studio that are open at once. One more ends the one that was begun first.
+pub(crate) const SESSIONS_MAX: usize = 10_000;
+
 /// The time over which refused certificates and keys are counted.
 pub(crate) const FAILED_ATTEMPT_WINDOW: Duration = Duration::from_secs(60);
 /// How long the answer to one more than [`Limits::failed_attempt_count`] waits.

@@ -1,5 +1,6 @@
 //! The state that all requests of one server share.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -78,6 +79,8 @@ pub(crate) struct Node {
     pub(crate) hosts: Hosts,
     /// The certificate, with which all listeners speak HTTPS; `None`: they speak HTTP.
     pub(crate) tls: Option<Tls>,
+    /// An address that we listen on and that other machines may reach.
+    pub(crate) reachable: Option<SocketAddr>,
     /// Where we listen, as a URL.
     pub(crate) url: String,
     /// Where clients should find us, if they cannot know it from their own request.

@@ -271,7 +271,8 @@ impl Server {
         for warning in tls.iter().flat_map(|tls| tls.warnings(SystemTime::now())) {
             tracing::warn!("{warning}");
         }
-        if let (None, Some(address)) = (&tls, options.reachable_address()) {
+        let reachable = options.reachable_address();
+        if let (None, Some(address)) = (&tls, reachable) {
             tracing::warn!(%address, "UNSECURED: anyone who reaches this address can read and change everything");
         }
         let mut listeners = Vec::new();
@@ -333,6 +334,7 @@ impl Server {
             traffic_watch: parking_lot::Mutex::default(),
             hosts: Hosts::new(options.public_url.as_deref(), &names, options.scheme),
             tls,
+            reachable,
             url,
             public_url: options.public_url,
             started: Instant::now(),
@@ -465,12 +467,15 @@ impl Drop for WriteEnds {
     }
 }
 
-/// Reads the files of the certificate again if they were changed, and stores when API keys were used last.
+/// Reads the files of the certificate again if they were changed, ends sessions of the studio, and stores when API keys were used last.
 async fn maintain_access(node: &Arc<Node>) {
     let maintained = node.clone();
     let work = move || {
         if let Some(tls) = &maintained.tls {
             tls.reload_if_changed();
+            for session in tls.sessions.sweep(Instant::now(), |key| tls.registry.key(key).is_some()) {
+                maintained.connections.close_sockets_of(&session);
+            }
             tls.registry.store_uses(&maintained.databases)?;
         }
         Ok(())

@@ -20,6 +20,16 @@ impl std::fmt::Display for TransactionId {
     }
 }
 
+/// A state of an environment: a transaction, and the hash of its record in the journal. Two environments that have the same id and the
+/// same position have the same content, also where their histories part later.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Position {
+    /// The last transaction of the state.
+    pub transaction: TransactionId,
+    /// Of its record, which covers those of all records before; 0 where there was none.
+    pub hash: u128,
+}
+
 /// What a reader announces: a transaction id and, below it, a count of flushes that published nothing new.
 ///
 /// The count lets memory be reclaimed that readers of the *same* transaction may still look at: a reader that

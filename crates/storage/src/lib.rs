@@ -22,18 +22,21 @@
 //! A part of the database Rookery. Programs use it through the crate `rookerydb`, which is the public face; this crate carries no promise
 //! of stability.
 
+pub mod archive;
 mod checkpoint;
 pub mod contents;
 mod environment;
 mod error;
 mod heap;
 mod ids;
+pub mod image;
 mod inspection;
 pub mod io;
 mod journal;
 pub mod limits;
 pub mod memory;
 mod page;
+mod page_set;
 mod pager;
 #[cfg(feature = "planted-bugs")]
 pub mod planted;
@@ -50,7 +53,7 @@ pub use environment::{Durability, Environment, Options};
 pub use error::{Error, Result};
 pub use heap::records::{Location, Records};
 pub use heap::tables::{Key, Table};
-pub use ids::{PageNumber, TransactionId};
+pub use ids::{PageNumber, Position, TransactionId};
 pub use inspection::statistics::{Gauges, Journal, Statistics};
 pub use inspection::verify::{Report, Shape};
 pub use inspection::{counters, inspect};

@@ -86,8 +86,8 @@ pub const SHORT_JOBS_PER_TRANSACTION_MAX: usize = 128;
 /// about 16 ms of its time.
 pub const SHORT_JOBS_SIZE_MAX: u64 = 1 << 20;
 
-/// Bytes that are counted for the pages which a short job changes beside what it writes: some lines of 128 bytes in a leaf of each of a few
-/// trees.
+/// Bytes that are counted for the pages which a short job changes beside what it writes: some lines of 128 bytes in a leaf of each of a
+/// few trees.
 pub const SHORT_JOB_PAGES_SIZE: u64 = 2 << 10;
 
 /// Bytes of a journal file that a thread which may not wait leaves to the estimate of its record, for pages that are new or were
@@ -108,6 +108,21 @@ pub const JOBS_PER_TRANSACTION_MAX: usize = 1024;
 pub const JOURNAL_FILE_SIZE_MIN: u64 = if IS_SMALL { 32 << 10 } else { 256 << 10 };
 /// See [`JOURNAL_FILE_SIZE_MIN`].
 pub const JOURNAL_FILE_SIZE_MAX: u64 = 8 << 20;
+
+/// Pages that an image copies under one snapshot: 1 MiB, or one run. Some milliseconds of a slow disk.
+pub const IMAGE_PIECE_PAGES: u64 = if IS_SMALL { 8 } else { 128 };
+
+/// Bytes of the values that an image reads under one snapshot besides, the last one counted not at all.
+pub const IMAGE_RUNS_SIZE_MAX: usize = 1 << 20;
+
+/// Bytes of records behind which an image opens its next snapshot, instead of writing the records that came meanwhile.
+pub const IMAGE_LATE_RECORDS_SIZE: u64 = 256 << 10;
+
+/// Bytes of journal, and of values outside of it, that may wait for the destination of an image, unless the caller says otherwise.
+pub const IMAGE_WAITING_BYTES_MAX: u64 = 1 << 30;
+
+/// Bytes of changed pages that a restore keeps in memory before it writes them, sorted.
+pub const RESTORE_CACHE_SIZE_MAX: usize = if IS_SMALL { 16 * PAGE_SIZE } else { 32 << 20 };
 
 /// Pages of a data file that holds nothing: the two headers.
 pub(crate) const DATA_FILE_PAGES_MIN: u64 = 2;

@@ -38,7 +38,7 @@ export async function seedIdentity(database: string, name: string, value: number
 }
 
 /** What an export or import has counted of one type of items. */
-type Counts = { ReadCount: number; ErroredCount: number; SkippedCount?: number };
+type Counts = { ReadCount: number; ErroredCount: number; Skipped?: boolean; SkippedCount?: number };
 
 /** What an export or import came to. */
 export type SmugglerResult = { Documents: Counts; Indexes: Counts; Identities: Counts; Messages: string[] };
@@ -74,10 +74,45 @@ async function asOperation<T>(database: string, work: (id: number) => Promise<T>
   }
 }
 
-/** POST `/databases/{name}/smuggler/import`: a dump, plain or compressed. */
-export function importDump(database: string, dump: Blob, transfer: Transfer): Promise<SmugglerResult> {
+export type DumpType = "Documents" | "Indexes" | "Identities" | "DatabaseRecord";
+
+/** What of a database goes through a dump. */
+export type DumpOptions = {
+  types: readonly DumpType[];
+  /** None: all. */
+  collections: readonly string[];
+  hasExpired: boolean;
+  hasArchived: boolean;
+  /** Documents that an index wrote. */
+  hasArtificial: boolean;
+  /** JavaScript that changes each document; an empty text: none. */
+  script: string;
+};
+
+export type ExportOptions = DumpOptions & { compression: "Zstd" | "Gzip" };
+export type ImportOptions = DumpOptions & { skipsCorrupted: boolean };
+
+function onWire({ types, collections, hasExpired, hasArchived, hasArtificial, script }: DumpOptions) {
+  return {
+    OperateOnTypes: types.join(","),
+    Collections: collections,
+    IncludeExpired: hasExpired,
+    IncludeArchived: hasArchived,
+    IncludeArtificial: hasArtificial,
+    TransformScript: script,
+  };
+}
+
+/** POST `/databases/{name}/smuggler/import`: a dump, plain or compressed; without options all of it. */
+export function importDump(
+  database: string,
+  dump: Blob,
+  options: ImportOptions | undefined,
+  transfer: Transfer,
+): Promise<SmugglerResult> {
   const form = new FormData();
-  form.append("importOptions", "{}");
+  const sent = options ? { ...onWire(options), SkipCorruptedData: options.skipsCorrupted } : {};
+  form.append("importOptions", JSON.stringify(sent));
   form.append("file", dump, "dump.ravendbdump");
   const work = (id: number) =>
     sendForJson<SmugglerResult>(below(database, "/smuggler/import"), {
@@ -89,15 +124,21 @@ export function importDump(database: string, dump: Blob, transfer: Transfer): Pr
   return asOperation(database, work, transfer);
 }
 
-/** POST `/databases/{name}/smuggler/export`: a dump, compressed; `take` reads it. */
+/** POST `/databases/{name}/smuggler/export`: a dump, compressed, without options of all; `take` reads it. */
 export function exportDump<T>(
   database: string,
+  options: ExportOptions | undefined,
   take: (dump: ReadableStream<Uint8Array<ArrayBuffer>>) => Promise<T>,
   transfer: Transfer,
 ): Promise<T> {
   const work = async (id: number) => {
-    const options = { method: "POST", query: { operationId: id }, body: {}, signal: transfer.signal };
-    const response = await send(below(database, "/smuggler/export"), options);
+    const body = options ? { ...onWire(options), CompressionAlgorithm: options.compression } : {};
+    const response = await send(below(database, "/smuggler/export"), {
+      method: "POST",
+      query: { operationId: id },
+      body,
+      signal: transfer.signal,
+    });
     return take(response.body as ReadableStream<Uint8Array<ArrayBuffer>>);
   };
   return asOperation(database, work, transfer);

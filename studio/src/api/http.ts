@@ -51,7 +51,21 @@ export async function send(path: string, options: Options = {}, allowed: readonl
     throw lost(error, "The server cannot be reached. It may have stopped, or the network is down.");
   }
   if (response.ok || allowed.includes(response.status)) return response;
-  throw await failure(response);
+  const failed = await failure(response);
+  if (isOfNobody(failed)) nobodyAsked();
+  throw failed;
+}
+
+/** Whether an answer says that the server does not know who asks: not, or no longer. */
+export function isOfNobody({ status, kind }: ApiError): boolean {
+  return kind === "InvalidAuth" && (status === 401 || status === 403);
+}
+
+let nobodyAsked = () => {};
+
+/** Has a function called for each such answer. */
+export function whenNobodyAsked(listener: () => void) {
+  nobodyAsked = listener;
 }
 
 /** What is said if there is no whole answer; that a request was given up stays what it is. */
@@ -79,7 +93,8 @@ export async function jsonOf<T>(response: Response): Promise<T> {
   return parse(text) as T;
 }
 
-async function failure(response: Response): Promise<ApiError> {
+/** The server's words for what is no success. */
+export async function failure(response: Response): Promise<ApiError> {
   const text = await textOf(response);
   try {
     const body = JSON.parse(text) as Record<string, unknown>;

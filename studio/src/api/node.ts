@@ -1,9 +1,8 @@
 // The server itself.
 import { jsonOf, send, sendForJson } from "./http";
 
-export type Live = {
-  Now: string;
-  UptimeInMs: number;
+/** Counters of the server itself, for its operators alone. */
+export type ServerCounters = {
   Requests: number;
   ServerErrors: number;
   Connections: number;
@@ -18,8 +17,14 @@ export type Live = {
   DiskInBytes: number | null;
   FreeDiskInBytes: number | null;
   Latency: { Reads: Latency; Writes: Latency };
-  Databases: LiveDatabase[];
 };
+
+export type Live = { Now: string; UptimeInMs: number; Databases: LiveDatabase[] } & Partial<ServerCounters>;
+
+/** The counters of the server; `undefined` for who is no operator. */
+export function serverOf(live: Live | undefined): (Live & ServerCounters) | undefined {
+  return live?.Requests === undefined ? undefined : (live as Live & ServerCounters);
+}
 
 export type Latency = { Count: number; Buckets: [end: number, count: number][] };
 
@@ -42,7 +47,7 @@ export type LiveDatabase =
       RunningOperations: number;
     };
 
-/** GET `/admin/live`: counters, of all databases or one. */
+/** GET `/admin/live`: counters, of all databases that the caller may read, or one. */
 export function live(database?: string, signal?: AbortSignal): Promise<Live> {
   return sendForJson("/admin/live", { query: { name: database }, signal });
 }

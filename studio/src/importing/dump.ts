@@ -1,5 +1,5 @@
 // A dump of a database (`.ravendbdump`): the server reads it, and is sent the file as it is.
-import { importDump, type SmugglerResult } from "../api/databases";
+import { importDump, type ImportOptions, type SmugglerResult } from "../api/databases";
 import { counted } from "../format/format";
 import { begun } from "../shell/begun";
 
@@ -8,14 +8,15 @@ export function isDump(fileName: string, beginning: string): boolean {
   return /\.ravendbdump(\.(gz|zst))?$/i.test(fileName) || /^\s*\{\s*"BuildVersion"/.test(beginning);
 }
 
-/** Sends a dump to a database. Gives the number of documents that were stored, and what is to be said of the rest. */
+/** Sends a dump to a database, all of it if there are no options. Gives the number of documents that were stored, and what is to be said of the rest. */
 export async function sendDump(
   database: string,
   file: File,
+  options: ImportOptions | undefined,
   tell: (documents: number) => void,
   signal: AbortSignal,
 ): Promise<{ documents: number; notes: string[] }> {
-  const result = await importDump(database, file, {
+  const result = await importDump(database, file, options, {
     begun: (id) => begun(database, id, file.name),
     tell: (progress) => tell(progress.Documents.ReadCount),
     signal,
@@ -24,8 +25,9 @@ export async function sendDump(
 }
 
 function storedOf(result: SmugglerResult, kind: "Documents" | "Indexes" | "Identities"): number {
-  const { ReadCount, SkippedCount = 0, ErroredCount } = result[kind];
-  return ReadCount - SkippedCount - ErroredCount;
+  const { ReadCount, Skipped = false, SkippedCount = 0, ErroredCount } = result[kind];
+  // What was not asked for is counted as read.
+  return Skipped ? 0 : ReadCount - SkippedCount - ErroredCount;
 }
 
 /** What came of indexes and identities, and what the server has to say. */

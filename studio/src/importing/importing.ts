@@ -1,4 +1,5 @@
 // A file that becomes documents: JSON lines, rows of CSV, or a dump. Each as it is, or compressed.
+import type { ImportOptions } from "../api/databases";
 import { bulkInsert, countExisting, prefixOf } from "../api/documents";
 import { begun } from "../shell/begun";
 import { count, counted } from "../format/format";
@@ -16,7 +17,7 @@ const BATCH_LENGTH = 2_000_000;
 export type Progress = { documents: number; readSize: number | undefined };
 
 /** How what stands in a file becomes documents. */
-export type Plan = ({ kind: "csv" } & CsvPlan) | ({ kind: "json" } & JsonPlan);
+export type Plan = ({ kind: "csv" } & CsvPlan) | ({ kind: "json" } & JsonPlan) | { kind: "dump"; options: ImportOptions };
 
 /** Places that were skipped: how many, and what is wrong with the first ones. */
 export type Skipped = { count: number; reasons: string[] };
@@ -153,7 +154,9 @@ export async function importFile(
   let readSize = 0;
   const sending = new Sending(database, file.name, (documents) => tell({ documents, readSize }), signal);
   const parts = textOf(file, (size) => (readSize = size));
-  let isOfDump = isDump(file.name, "");
+  const options = plan?.kind === "dump" ? plan.options : undefined;
+  const jsonPlan = plan?.kind === "json" ? plan : undefined;
+  let isOfDump = options !== undefined || isDump(file.name, "");
   let dump: { documents: number; notes: string[] } | undefined;
   try {
     if (plan?.kind === "csv") {
@@ -163,9 +166,9 @@ export async function importFile(
       const first = isOfDump ? undefined : await parts.next();
       const beginning = !first || first.done ? "" : first.value;
       isOfDump ||= isDump(file.name, beginning);
-      if (isOfDump) dump = await sendDump(database, file, (documents) => tell({ documents, readSize: undefined }), signal);
-      else if (isOfObjects(beginning, file.name)) await importObjects(beginning, parts, sending, plan);
-      else await importLines(beginning, parts, sending, plan);
+      if (isOfDump) dump = await sendDump(database, file, options, (documents) => tell({ documents, readSize: undefined }), signal);
+      else if (isOfObjects(beginning, file.name)) await importObjects(beginning, parts, sending, jsonPlan);
+      else await importLines(beginning, parts, sending, jsonPlan);
     }
   } catch (error) {
     // What is good before a bad place is kept, as it is said.

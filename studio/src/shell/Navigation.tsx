@@ -1,6 +1,7 @@
 // The side: where one can go, in which database one is, and how the server does.
 import {
   ActionIcon,
+  Button,
   Menu,
   Tooltip,
   UnstyledButton,
@@ -10,14 +11,19 @@ import {
 } from "@mantine/core";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useEffect, type ReactNode } from "react";
+import { signOut, type Caller as CallerType, type Clearance } from "../api/access";
 import { version } from "../api/node";
-import { useQuery } from "@tanstack/react-query";
-import { count, rate } from "../format/format";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { count, counted, rate } from "../format/format";
+import { graveCount } from "../screens/safety/finding";
+import { useSafety } from "../screens/safety/useSafety";
 import { Icon, Mark, type IconName } from "../theme/icons";
 import { lastDatabase } from "./lastDatabase";
 import { useLive, rates, ofDatabase } from "./live";
 import { SCREENS } from "./places";
 import { ProgressBar } from "./ProgressBar";
+import { MAY_SIGN_IN, useAbilities } from "./session";
+import { failed } from "./toasts";
 import { show, useTransfers } from "./transfers";
 import styles from "./navigation.module.css";
 
@@ -25,6 +31,8 @@ import styles from "./navigation.module.css";
 export function Navigation({ openPalette, notices }: { openPalette: () => void; notices?: ReactNode }) {
   const { database: current } = useParams({ strict: false }) as { database?: string };
   const { data: live, isError } = useLive();
+  const { user, isOperator } = useAbilities();
+  const grave = graveCount(useSafety().data ?? []);
   const navigate = useNavigate();
   useEffect(() => {
     if (current) lastDatabase.set(current);
@@ -55,7 +63,16 @@ export function Navigation({ openPalette, notices }: { openPalette: () => void; 
       </UnstyledButton>
       <nav aria-label="Server" className={styles.group}>
         <Item to="/databases" icon="database" exact label="Databases" count={names.length || undefined} />
-        <Item to="/server" icon="server" label="Server" />
+        {isOperator && <Item to="/server" icon="server" label="Server" />}
+        {isOperator && MAY_SIGN_IN && <Item to="/access" icon="lock" label="Access" />}
+        {isOperator && (
+          <Item
+            to="/safety"
+            icon="shield"
+            label="Safety"
+            alarm={grave > 0 ? `${counted(grave, "finding")} to look at` : undefined}
+          />
+        )}
         <Item to="/about" icon="start" label="Get started" />
         <Item to="/help" icon="help" label="Help" />
       </nav>
@@ -94,6 +111,7 @@ export function Navigation({ openPalette, notices }: { openPalette: () => void; 
         </nav>
       )}
       <Transfers />
+      {user.kind === "known" && <Caller caller={user.caller} />}
       <Footer isLost={isError} requestRate={rates(live?.samples ?? [], (sample) => sample.Requests).at(-1)} />
     </div>
   );
@@ -135,6 +153,33 @@ function Item({
       )}
       {number !== undefined && <span className={`${styles.count} number`}>{count(number)}</span>}
     </Link>
+  );
+}
+
+const CLEARANCES: Record<Clearance, string> = { ValidUser: "User", Operator: "Operator", ClusterAdmin: "Cluster admin" };
+
+/** Who is signed in. A certificate is the browser's to take away. */
+function Caller({ caller: { name, clearance, thumbprint } }: { caller: CallerType }) {
+  const signingOut = useMutation({
+    mutationFn: signOut,
+    // Nothing of what was read stays.
+    onSuccess: () => location.reload(),
+    onError: (error) => failed("You are still signed in", error),
+  });
+  return (
+    <div className={styles.caller} role="group" aria-label="Signed in as">
+      <div className={styles.callerName}>
+        <b className="cut">{name}</b>
+        <span className="soft">
+          {CLEARANCES[clearance]}, by {thumbprint === undefined ? "API key" : "certificate"}
+        </span>
+      </div>
+      {thumbprint === undefined && (
+        <Button variant="default" size="compact-xs" onClick={() => signingOut.mutate()} loading={signingOut.isPending}>
+          Sign out
+        </Button>
+      )}
+    </div>
   );
 }
 

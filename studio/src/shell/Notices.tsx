@@ -10,6 +10,7 @@ import { Icon } from "../theme/icons";
 import { useLive } from "./live";
 import { noticesOf, stillDismissed, troubled, withoutDismissed, type Dismissed, type Notice } from "./notice";
 import { useRemembered } from "./remembered";
+import { useAbilities } from "./session";
 import styles from "./notices.module.css";
 
 /** How often the log and the indexes with problems are read, in ms, while the page is seen. */
@@ -22,13 +23,14 @@ const NO_NOTICES: Notice[] = [];
 /** All notices, and those that nobody dismissed. Most come from the live counters, which the shell reads anyway; the rest from one slow poll. */
 function useNotices() {
   const { data: live } = useLive();
+  const { isOperator } = useAbilities();
   const inTrouble = troubled(live?.latest);
   const { data, isPlaceholderData } = useQuery({
     queryKey: ["notices", inTrouble],
     queryFn: async ({ signal }) => {
       const names = inTrouble.map((one) => one.split("/")[0]!);
       const [errors, ...all] = await Promise.allSettled([
-        logLines("Error", "", ERROR_COUNT, signal),
+        isOperator ? logLines("Error", "", ERROR_COUNT, signal) : Promise.resolve([]),
         ...names.map((name) => statistics(name, signal)),
       ]);
       const indexes = new Map<string, readonly Statistics[]>();

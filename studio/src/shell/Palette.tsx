@@ -12,6 +12,7 @@ import { count } from "../format/format";
 import { Icon, type IconName } from "../theme/icons";
 import { lastDatabase } from "./lastDatabase";
 import { FURTHER_SCREENS, SCREENS } from "./places";
+import { MAY_SIGN_IN, useAbilities } from "./session";
 import styles from "./palette.module.css";
 
 const ALL_SCREENS = [...SCREENS, ...FURTHER_SCREENS];
@@ -129,9 +130,43 @@ function focused(field: HTMLInputElement | null) {
   field?.focus();
 }
 
+/** The screens for who operates the server. */
+function serverEntries(navigate: ReturnType<typeof useNavigate>): Entry[] {
+  return [
+    { key: "server", icon: "server", label: "Server: log", note: "Server", go: () => void navigate({ to: "/server" }) },
+    {
+      key: "slow",
+      icon: "server",
+      label: "Server: slow requests",
+      note: "Server",
+      go: () => void navigate({ to: "/server", search: { tab: "slow" } }),
+    },
+    {
+      key: "settings",
+      icon: "server",
+      label: "Server: settings",
+      note: "Server",
+      go: () => void navigate({ to: "/server", search: { tab: "settings" } }),
+    },
+    { key: "safety", icon: "shield", label: "Safety", note: "Server", go: () => void navigate({ to: "/safety" }) },
+    ...(MAY_SIGN_IN
+      ? [
+          {
+            key: "access",
+            icon: "lock" as const,
+            label: "Access: API keys and certificates",
+            note: "Server",
+            go: () => void navigate({ to: "/access" }),
+          },
+        ]
+      : []),
+  ];
+}
+
 /** `needsDatabase`: what is typed may be in a database, and none is chosen. */
 function useEntries(typed: string): { entries: Entry[]; needsDatabase: boolean } {
   const navigate = useNavigate();
+  const { isOperator } = useAbilities();
   const { database: current } = useParams({ strict: false }) as { database?: string };
   const database = current ?? lastDatabase.get();
   const { data: databaseNames } = useQuery({ queryKey: ["databases"], queryFn: ({ signal }) => names(signal) });
@@ -193,21 +228,7 @@ function useEntries(typed: string): { entries: Entry[]; needsDatabase: boolean }
     }
     add([
       { key: "databases", icon: "database", label: "Databases", note: "Server", go: () => void navigate({ to: "/databases" }) },
-      { key: "server", icon: "server", label: "Server: log", note: "Server", go: () => void navigate({ to: "/server" }) },
-      {
-        key: "slow",
-        icon: "server",
-        label: "Server: slow requests",
-        note: "Server",
-        go: () => void navigate({ to: "/server", search: { tab: "slow" } }),
-      },
-      {
-        key: "settings",
-        icon: "server",
-        label: "Server: settings",
-        note: "Server",
-        go: () => void navigate({ to: "/server", search: { tab: "settings" } }),
-      },
+      ...(isOperator ? serverEntries(navigate) : []),
       { key: "about", icon: "start", label: "Get started", note: "Server", go: () => void navigate({ to: "/about" }) },
       { key: "help", icon: "help", label: "Help", note: "Server", go: () => void navigate({ to: "/help" }) },
     ]);
@@ -257,6 +278,6 @@ function useEntries(typed: string): { entries: Entry[]; needsDatabase: boolean }
     // What begins with what was typed is meant more likely than what has it inside.
     const rank = (entry: Entry) => (entry.label.toLowerCase().startsWith(wanted) ? 0 : 1);
     return entries.sort((one, other) => rank(one) - rank(other));
-  }, [typed, current, database, isThere, databaseNames, found, indexes, ids, idsInside, navigate]);
+  }, [typed, current, database, isThere, databaseNames, found, indexes, ids, idsInside, navigate, isOperator]);
   return { entries, needsDatabase: typed !== "" && current === undefined && !isThere && (databaseNames?.length ?? 0) > 0 };
 }

@@ -8,6 +8,7 @@ import { Icon } from "../theme/icons";
 import { Blocker, unsavedAt } from "./Leaving";
 import { ofDatabase, useLive } from "./live";
 import { Screen } from "./Screen";
+import { useAbilities } from "./session";
 import { failed, told } from "./toasts";
 import styles from "./states.module.css";
 
@@ -39,6 +40,7 @@ export function Unavailable({ database, state }: { database: string; state: Excl
     onSuccess: () => (told(`'${database}' is enabled`), requests.invalidateQueries()),
     onError: (error) => failed(`'${database}' was not enabled`, error),
   });
+  const { isOperator } = useAbilities();
   const isDisabled = state === "disabled";
   const href = useLocation({ select: (location) => location.href });
   const unsaved = unsavedAt(href);
@@ -55,7 +57,7 @@ export function Unavailable({ database, state }: { database: string; state: Excl
             : "It was deleted, or was never on this server."}
         </p>
         <div className={styles.action}>
-          {isDisabled && (
+          {isDisabled && isOperator && (
             <Button onClick={() => enabling.mutate()} loading={enabling.isPending}>
               Enable
             </Button>

@@ -10,6 +10,8 @@ const KEYS = {
   databases: ["databases", "live"],
   /** A task by the clock was configured. */
   lifetimes: ["lifetimes"],
+  /** A key was made, changed or revoked, or a certificate. */
+  access: ["api-keys", "certificates", "safety"],
 } as const;
 
 /** What a query gave: what was run is what is shown, until it is run again. */

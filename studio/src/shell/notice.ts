@@ -107,7 +107,7 @@ function ofIndexes({ live, errors, indexes }: Facts): Notice[] {
 }
 
 function ofDisk({ DiskInBytes, FreeDiskInBytes, Databases }: Live): Notice[] {
-  if (!DiskInBytes || FreeDiskInBytes === null) return [];
+  if (!DiskInBytes || FreeDiskInBytes === undefined || FreeDiskInBytes === null) return [];
   const share = FreeDiskInBytes / DiskInBytes;
   const passed = FREE_SHARES.filter((limit) => share < limit);
   if (passed.length === 0) return [];

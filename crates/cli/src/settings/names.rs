@@ -281,6 +281,7 @@ const WITHOUT_MEANING: [(&str, &str); 19] = [
 /// Features that are not there.
 const ABSENT: [&str; 15] = [
     "AI",
+    "Backup",
     "CdcSink",
     "ETL",
     "ExportImport",

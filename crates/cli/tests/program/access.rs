@@ -123,3 +123,15 @@ fn what_cannot_be_granted_says_why() {
     let list = ["access", "list", "--url", &plain.url, "--api-key", "rookery_x"];
     check_refused(outcome(crate::support::rookery(&list)), "does not begin with https://");
 }
+
+#[test]
+fn what_is_not_safe_is_listed_with_advice() {
+    let server = Server::start();
+    server.succeeds(&["access", "grant", "forever", "--clearance", "operator"]);
+    let (has_succeeded, out, err) = outcome(server.operator(&["safety"]));
+    assert!(!has_succeeded && err.is_empty(), "{out}{err}");
+    assert!(out.contains("warning: The API key 'forever' of an operator never expires\n  Who finds a copy"), "{out}");
+    assert!(out.contains("  See docs/security.md#audit-log\n"), "{out}");
+    let (_, json, _) = outcome(server.operator(&["safety", "--json"]));
+    assert!(json.starts_with("{\"Results\":[{\"Id\":"), "{json}");
+}

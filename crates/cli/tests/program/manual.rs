@@ -45,6 +45,7 @@ fn every_command_has_completion_and_a_manual_page() {
         "dump",
         "inspect",
         "access",
+        "safety",
         "stats",
         "settings",
         "completion",

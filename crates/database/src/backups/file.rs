@@ -106,30 +106,53 @@ impl DumpSink for BackupFile<'_> {
     }
 }
 
-/// Reads the dump in the file of a backup: decrypted and decompressed.
+/// The dump in the file of a backup: decrypted and decompressed.
+pub(crate) struct OpenedFile {
+    dump: Box<dyn Read + Send>,
+    has_checksum: bool,
+}
+
+impl OpenedFile {
+    /// Whether the end of the file says what its contents were.
+    pub fn has_checksum(&self) -> bool {
+        self.has_checksum
+    }
+}
+
+impl Read for OpenedFile {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        self.dump.read(out)
+    }
+}
+
+/// Opens the file of a backup, of RavenDB too.
 ///
 /// # Errors
 ///
 /// [`io::ErrorKind::InvalidData`]: the file is damaged, or the key is not its own; those of `file`.
-pub(crate) fn read(mut file: impl Read + Send + 'static, key: Option<&BackupKey>) -> io::Result<Box<dyn Read + Send>> {
-    let opened: Box<dyn Read + Send> = match key {
+pub(crate) fn open(file: impl Read + Send + 'static, key: Option<&BackupKey>) -> io::Result<OpenedFile> {
+    let mut opened: Box<dyn Read + Send> = match key {
         Some(key) => Box::new(Opening::new(BufReader::with_capacity(BACKUP_PIECE_SIZE, file), key)?),
-        None => {
-            // RavenDB writes gzip where it is told to, and older versions always did.
-            let mut magic = Vec::with_capacity(MAGIC_SIZE);
-            Read::by_ref(&mut file).take(MAGIC_SIZE as u64).read_to_end(&mut magic)?;
-            let is_gzip = magic.starts_with(&[0x1f, 0x8b]);
-            let whole = io::Cursor::new(magic).chain(file);
-            if is_gzip {
-                return Ok(Box::new(flate2::read::MultiGzDecoder::new(whole)));
-            }
-            Box::new(whole)
+        None => Box::new(file),
+    };
+    let mut start = Vec::with_capacity(FRAME_START_SIZE);
+    Read::by_ref(&mut opened).take(FRAME_START_SIZE as u64).read_to_end(&mut start)?;
+    // Older versions of RavenDB always write gzip, which ends with a checksum.
+    let is_gzip = start.starts_with(&[0x1f, 0x8b]);
+    let has_checksum = is_gzip || start.get(FRAME_START_SIZE - 1).is_some_and(|flags| flags & CHECKSUM_FLAG != 0);
+    let whole = io::Cursor::new(start).chain(opened);
+    let dump: Box<dyn Read + Send> = match is_gzip {
+        true => Box::new(flate2::read::MultiGzDecoder::new(whole)),
+        false => {
+            let mut decoder = zstd::stream::read::Decoder::new(whole)?;
+            decoder.window_log_max(BACKUP_WINDOW_LOG_MAX)?;
+            Box::new(decoder)
         }
     };
-    let mut decoder = zstd::stream::read::Decoder::new(opened)?;
-    decoder.window_log_max(BACKUP_WINDOW_LOG_MAX)?;
-    Ok(Box::new(decoder))
+    Ok(OpenedFile { dump, has_checksum })
 }
 
-/// Bytes that tell how a file is compressed.
-const MAGIC_SIZE: usize = 4;
+/// Bytes at the start of a frame of zstd: four of its magic number, and one of flags.
+const FRAME_START_SIZE: usize = 5;
+/// The flag of a frame that ends with a checksum of its contents (RFC 8878, 3.1.1.1.1).
+const CHECKSUM_FLAG: u8 = 4;

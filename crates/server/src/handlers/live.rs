@@ -1,6 +1,7 @@
 //! `GET /admin/live`: the counters that the studio's live charts are drawn from, of the server and of all its databases at once.
 //!
-//! Counters only rise, so that whoever asks twice has the rates. A database that nobody uses is not opened for it.
+//! Counters only rise, so that whoever asks twice has the rates. A database that nobody uses is not opened for it. A caller below
+//! operator gets the counters of the databases that it may read, and none of the server.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::SystemTime;
@@ -16,40 +17,27 @@ use crate::messages::date;
 use crate::messages::reply::{self, Reply};
 use crate::monitoring::system;
 use crate::node::Node;
+use crate::routing::access::Identity;
 use crate::routing::exchange::Exchange;
 
 /// GET `/admin/live`: `name`, or all databases.
 pub(crate) async fn get(exchange: Exchange) -> Result<Reply> {
     let node = exchange.node.clone();
     let name = exchange.query().get_nonempty("name").map(std::borrow::Cow::into_owned);
+    let identity = exchange.peer.identity.clone();
     // The sizes of files are asked of the system.
-    exchange.node.bridge.run(Pool::Short, move || live(&node, name.as_deref())).await
+    exchange.node.bridge.run(Pool::Short, move || live(&node, &identity, name.as_deref())).await
 }
 
-fn live(node: &Node, name: Option<&str>) -> Result<Reply> {
+fn live(node: &Node, identity: &Identity, name: Option<&str>) -> Result<Reply> {
     let mut names = node.databases.names();
-    names.retain(|known| name.is_none_or(|name| known.eq_ignore_ascii_case(name)));
+    names.retain(|known| identity.sees(known) && name.is_none_or(|name| known.eq_ignore_ascii_case(name)));
     let mut failure = None;
     let reply = reply::object(StatusCode::OK, |json| {
         json.name("Now").string(&date::wire(SystemTime::now())).name("UptimeInMs").unsigned(node.uptime_ms());
-        json.name("Requests").unsigned(node.request_count.load(Relaxed));
-        json.name("ServerErrors").unsigned(node.metrics.server_error_count());
-        json.name("Connections").unsigned(node.connections.open_count.load(Relaxed) as u64);
-        json.name("ResidentInBytes").unsigned(system::resident_size().unwrap_or_default());
-        let memory = system::memory();
-        json.name("MemoryInBytes").unsigned(memory.total).name("FreeMemoryInBytes").unsigned(memory.available);
-        let disk = system::disk_traffic();
-        json.name("DiskReadInBytes").unsigned(disk.read).name("DiskWrittenInBytes").unsigned(disk.written);
-        match node.data_directory.as_deref().and_then(system::volume) {
-            Some(volume) => {
-                json.name("DiskInBytes").unsigned(volume.total).name("FreeDiskInBytes").unsigned(volume.free);
-            }
-            None => _ = json.name("DiskInBytes").null().name("FreeDiskInBytes").null(),
+        if identity.is_operator() {
+            write_server(json, node);
         }
-        json.name("Latency").object(|json| {
-            node.latencies.reads.counted().write(json.name("Reads"));
-            node.latencies.writes.counted().write(json.name("Writes"));
-        });
         json.name("Databases").array(|json| {
             for name in &names {
                 json.object(|json| {
@@ -61,6 +49,27 @@ fn live(node: &Node, name: Option<&str>) -> Result<Reply> {
         });
     });
     failure.map_or(Ok(reply), Err)
+}
+
+fn write_server(json: &mut Writer<'_>, node: &Node) {
+    json.name("Requests").unsigned(node.request_count.load(Relaxed));
+    json.name("ServerErrors").unsigned(node.metrics.server_error_count());
+    json.name("Connections").unsigned(node.connections.open_count.load(Relaxed) as u64);
+    json.name("ResidentInBytes").unsigned(system::resident_size().unwrap_or_default());
+    let memory = system::memory();
+    json.name("MemoryInBytes").unsigned(memory.total).name("FreeMemoryInBytes").unsigned(memory.available);
+    let disk = system::disk_traffic();
+    json.name("DiskReadInBytes").unsigned(disk.read).name("DiskWrittenInBytes").unsigned(disk.written);
+    match node.data_directory.as_deref().and_then(system::volume) {
+        Some(volume) => {
+            json.name("DiskInBytes").unsigned(volume.total).name("FreeDiskInBytes").unsigned(volume.free);
+        }
+        None => _ = json.name("DiskInBytes").null().name("FreeDiskInBytes").null(),
+    }
+    json.name("Latency").object(|json| {
+        node.latencies.reads.counted().write(json.name("Reads"));
+        node.latencies.writes.counted().write(json.name("Writes"));
+    });
 }
 
 fn write(json: &mut Writer<'_>, node: &Node, name: &str) -> Result<()> {

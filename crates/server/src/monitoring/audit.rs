@@ -40,6 +40,10 @@ pub const AUDIT_RETENTION: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 pub(crate) enum AuditEvent {
     /// A client made a connection, or sent an API key over it for the first time.
     Connected,
+    /// A user signed in to the studio by an API key.
+    SignedIn,
+    /// A user signed out of the studio.
+    SignedOut,
     /// A request was refused for lack of rights.
     Refused,
     /// A request that changes databases, indexes, certificates, keys or settings was answered, with success or not.
@@ -50,6 +54,8 @@ impl AuditEvent {
     fn name(self) -> &'static str {
         match self {
             AuditEvent::Connected => "Connected",
+            AuditEvent::SignedIn => "SignedIn",
+            AuditEvent::SignedOut => "SignedOut",
             AuditEvent::Refused => "Refused",
             AuditEvent::Changed => "Changed",
         }

@@ -8,6 +8,7 @@ pub(crate) mod log_budget;
 pub(crate) mod metrics;
 pub(crate) mod recent_log;
 pub(crate) mod running;
+pub(crate) mod safety;
 pub(crate) mod shortened;
 pub(crate) mod slow;
 pub(crate) mod system;

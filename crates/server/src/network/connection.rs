@@ -21,6 +21,7 @@ use tokio::sync::Notify;
 
 use super::framing::Framing;
 use crate::limits::{BODY_RATE_WINDOW, LINGER_AFTER_END, LINGER_QUIET, LINGER_SIZE_MAX, LINGER_TIME_MAX, Limits};
+use crate::routing::sessions::SessionId;
 
 /// How often deadlines are looked at.
 pub(crate) const SWEEP_INTERVAL: Duration = Duration::from_millis(250);
@@ -84,6 +85,18 @@ impl Connections {
         let open = self.open.lock();
         let is_of = |connection: &&Arc<Connection>| {
             connection.principal.get() == Some(sha256) || connection.has_more_principals.load(Relaxed)
+        };
+        for connection in open.values().filter(is_of) {
+            connection.has_lost_rights.store(true, Relaxed);
+            connection.close.notify_one();
+        }
+    }
+
+    /// Has the WebSockets closed that pages of the studio opened in a session which is over. Its requests end by themselves.
+    pub(crate) fn close_sockets_of(&self, session: &SessionId) {
+        let open = self.open.lock();
+        let is_of = |connection: &&Arc<Connection>| {
+            connection.is_upgraded.load(Relaxed) && connection.session.lock().as_ref() == Some(session)
         };
         for connection in open.values().filter(is_of) {
             connection.has_lost_rights.store(true, Relaxed);
@@ -157,6 +170,8 @@ pub(crate) struct Connection {
     principal: OnceLock<[u8; 32]>,
     /// The client has sent another one since.
     has_more_principals: AtomicBool,
+    /// The session of the studio whose cookie the latest request with one had.
+    session: Mutex<Option<SessionId>>,
     has_lost_rights: AtomicBool,
     close: Notify,
 }
@@ -203,6 +218,7 @@ impl Connection {
             is_upgraded: AtomicBool::new(false),
             principal: OnceLock::new(),
             has_more_principals: AtomicBool::new(false),
+            session: Mutex::new(None),
             has_lost_rights: AtomicBool::new(false),
             close: Notify::new(),
         }
@@ -232,6 +248,11 @@ impl Connection {
             self.has_more_principals.store(true, Relaxed);
         }
         is_first
+    }
+
+    /// The client sent the cookie of a session.
+    pub(crate) fn has_session(&self, session: SessionId) {
+        *self.session.lock() = Some(session);
     }
 
     /// The handshake has ended, and nothing of a request has arrived.

@@ -12,8 +12,8 @@
 
 use std::net::IpAddr;
 
-use hyper::HeaderMap;
-use hyper::header::{HOST, HeaderName, ORIGIN};
+use hyper::header::{HOST, HeaderName, HeaderValue, ORIGIN};
+use hyper::{HeaderMap, Method};
 
 use super::peer::Scheme;
 use crate::error::{Error, Result};
@@ -22,6 +22,8 @@ use crate::error::{Error, Result};
 #[derive(Debug)]
 pub(crate) struct Hosts {
     names: Vec<String>,
+    /// `host:port` of the public URL, if it is HTTPS.
+    public_authority: Option<String>,
     scheme: Scheme,
 }
 
@@ -41,7 +43,31 @@ impl Hosts {
     pub(crate) fn new(public_url: Option<&str>, allowed: &[String], scheme: Scheme) -> Hosts {
         let public = public_url.and_then(authority_of).map(host_of);
         let names = public.into_iter().chain(allowed.iter().map(String::as_str)).map(str::to_owned).collect();
-        Hosts { names, scheme }
+        let public_authority =
+            public_url.filter(|url| has_scheme(url, "https")).and_then(authority_of).map(str::to_owned);
+        Hosts { names, public_authority, scheme }
+    }
+
+    /// True if a page of this server makes the request, over HTTPS: of this host and this port, since pages of other ports are another
+    /// program's. Also true for what the user opens by the browser itself, as an address that is typed in.
+    pub(crate) fn is_own_page(&self, method: &Method, headers: &HeaderMap) -> bool {
+        let Some(origin) = headers.get(ORIGIN) else {
+            let site = headers.get(SEC_FETCH_SITE).map(HeaderValue::as_bytes);
+            return match site {
+                Some(b"same-origin") => true,
+                Some(b"none") => *method == Method::GET || *method == Method::HEAD,
+                _ => false,
+            };
+        };
+        let of_header = |value: &HeaderValue| value.to_str().unwrap_or_default().to_owned();
+        let origin = of_header(origin);
+        let host = headers.get(HOST).map(of_header);
+        let own = host.as_deref().into_iter().chain(self.public_authority.as_deref());
+        let is_same = |own: &str| {
+            let from = authority_of(&origin).unwrap_or_default();
+            !from.is_empty() && without_port_443(from).eq_ignore_ascii_case(without_port_443(own))
+        };
+        has_scheme(&origin, "https") && own.into_iter().any(is_same)
     }
 
     /// Lets the request pass, or says why not. Allocates nothing if it passes.
@@ -134,6 +160,11 @@ fn host_of(authority: &str) -> &str {
     authority.rsplit_once(':').map_or(authority, |(host, _)| host)
 }
 
+/// The port that HTTPS has if none is said.
+fn without_port_443(authority: &str) -> &str {
+    authority.strip_suffix(":443").unwrap_or(authority)
+}
+
 fn is_address(host: &str) -> bool {
     host.parse::<IpAddr>().is_ok()
 }
@@ -146,7 +177,6 @@ fn is_loopback(host: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hyper::header::HeaderValue;
 
     #[track_caller]
     fn check(host: &str, origin: Option<&str>, expected: bool) {
@@ -191,6 +221,45 @@ mod tests {
         };
         assert!(asked("https://db.example") && asked("HTTPS://db.example:8443") && asked("http://localhost:5173"));
         assert!(!asked("http://db.example") && !asked("ftp://db.example"));
+    }
+
+    #[test]
+    fn a_page_of_this_server_has_its_host_and_port() {
+        let hosts = Hosts::new(Some("https://db.example/"), &[], Scheme::Https);
+        let is_own = |method: Method, host: &'static str, name: HeaderName, value: &'static str| {
+            let headers =
+                HeaderMap::from_iter([(HOST, HeaderValue::from_static(host)), (name, HeaderValue::from_static(value))]);
+            hosts.is_own_page(&method, &headers)
+        };
+        let of_origin = |host, origin| is_own(Method::POST, host, ORIGIN, origin);
+        for (host, origin) in [
+            ("10.0.0.1:8443", "https://10.0.0.1:8443"),
+            ("LocalHost:8443", "HTTPS://localhost:8443"),
+            ("db.example:443", "https://db.example"),
+            ("[::1]:8443", "https://[::1]:8443"),
+            // Behind a proxy that passes TLS on, by the public address.
+            ("10.0.0.1:8443", "https://db.example"),
+        ] {
+            assert!(of_origin(host, origin), "{host} {origin}");
+        }
+        for origin in [
+            "https://10.0.0.1:9000",
+            "https://10.0.0.1",
+            "http://10.0.0.1:8443",
+            "https://localhost:8443",
+            "https://x@10.0.0.1:8443",
+            "https://db.example:8443",
+            "https://",
+            "null",
+            "",
+        ] {
+            assert!(!of_origin("10.0.0.1:8443", origin), "{origin}");
+        }
+        let of_site = |method, site| is_own(method, "10.0.0.1:8443", SEC_FETCH_SITE, site);
+        assert!(of_site(Method::GET, "same-origin") && of_site(Method::POST, "same-origin"));
+        assert!(of_site(Method::GET, "none") && !of_site(Method::POST, "none"));
+        assert!(!of_site(Method::GET, "same-site") && !of_site(Method::GET, "cross-site"));
+        assert!(!is_own(Method::GET, "10.0.0.1:8443", SEC_FETCH_MODE, "cors"), "a request that says nothing");
     }
 
     #[test]

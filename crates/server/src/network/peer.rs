@@ -11,7 +11,7 @@ use crate::routing::access::Identity;
 use crate::routing::registry::Key;
 
 /// How a request reached the server, and who sent it. Made by the listener, the same for all requests of a connection but those with
-/// an API key.
+/// an API key or the cookie of the studio.
 #[derive(Debug)]
 pub(crate) struct Peer {
     pub(crate) scheme: Scheme,
@@ -25,6 +25,12 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
+    /// The same client with other rights than its certificate's.
+    pub(crate) fn with_identity(&self, identity: Identity) -> Peer {
+        let Peer { scheme, address, .. } = *self;
+        Peer { scheme, identity: Arc::new(identity), certificate: None, key: None, address }
+    }
+
     /// By what the client is known, for people.
     pub(crate) fn principal(&self) -> String {
         match (&self.key, &self.certificate) {

@@ -26,6 +26,7 @@ use crate::limits::{CLIENT_CHAIN_SIZE_MAX, TLS_SESSIONS_KEPT_MAX};
 use crate::messages::date;
 use crate::routing::access::Identity;
 use crate::routing::registry::Registry;
+use crate::routing::sessions::Sessions;
 
 /// The certificate of the server, which may be replaced while it runs, and the certificates of clients that it knows.
 #[derive(Debug)]
@@ -33,6 +34,8 @@ pub(crate) struct Tls {
     files: CertificateFiles,
     admins: Vec<TrustedThumbprint>,
     pub(crate) registry: Registry,
+    /// Who has signed in to the studio.
+    pub(crate) sessions: Sessions,
     current: Mutex<Arc<Current>>,
     /// The files as they were read last, also if that failed.
     stamp: Mutex<Stamp>,
@@ -54,7 +57,7 @@ impl Tls {
     ///
     /// * `admins`: the thumbprints of certificates that may do everything, beside the server's own.
     ///
-    /// The registry is empty.
+    /// The registry is empty, and there are no sessions.
     ///
     /// # Errors
     ///
@@ -63,8 +66,8 @@ impl Tls {
         // Before the reading, so that a change during it is noticed later.
         let stamp = files.stamp();
         let current = Current::load(&files)?;
-        let registry = Registry::default();
-        Ok(Tls { files, admins, registry, current: Mutex::new(Arc::new(current)), stamp: Mutex::new(stamp) })
+        let (registry, sessions) = (Registry::default(), Sessions::default());
+        Ok(Tls { files, admins, registry, sessions, current: Mutex::new(Arc::new(current)), stamp: Mutex::new(stamp) })
     }
 
     /// What the next connection is accepted with.
@@ -81,6 +84,11 @@ impl Tls {
     /// When the certificate expires, in seconds since 1970.
     pub(crate) fn expires(&self) -> i64 {
         self.current().certificate.not_after()
+    }
+
+    /// True if every user of the machine may read the private key.
+    pub(crate) fn has_open_key(&self) -> bool {
+        self.files.mode_warning().is_some()
     }
 
     /// The thumbprints in the settings, as those have them.
@@ -138,7 +146,7 @@ impl Tls {
         let Some(certificate) = certificate else {
             return Identity::nobody(
                 "This server requires a client certificate or an API key, and the client sent none. Give the client a certificate that \
-                 the server trusts, or install it in the browser",
+                 the server trusts, or install it in the browser, or sign in to the studio by a key",
             );
         };
         let thumbprint = certificate.thumbprint();

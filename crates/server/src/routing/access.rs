@@ -141,6 +141,11 @@ impl Identity {
         self.access_to(database) >= Access::Read
     }
 
+    /// True if it may operate the server.
+    pub(crate) fn is_operator(&self) -> bool {
+        self.everywhere >= Access::Operator
+    }
+
     /// True if it may do everything.
     pub(crate) fn is_cluster_admin(&self) -> bool {
         self.everywhere == Access::ClusterAdmin

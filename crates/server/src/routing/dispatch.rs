@@ -74,8 +74,8 @@ pub(crate) async fn serve(
     // Such a client sends its body only when it is asked to, or not at all.
     let is_body_held_back = has_body && request.headers().contains_key(EXPECT);
     let (mut head, body) = request.into_parts();
-    let sender = check_head(&node, &head, is_ambiguous)
-        .and_then(|()| keys::sender(&node, peer.clone(), connection, &head.headers));
+    let sender =
+        check_head(&node, &head, is_ambiguous).and_then(|()| keys::sender(&node, peer.clone(), connection, &head));
     let mut reply = match sender {
         Err(error) => {
             let mut reply = error.reply(&url_of(&head.uri));

@@ -1,23 +1,27 @@
 //! API keys: their text, and who sends a request with one.
 //!
-//! A client sends its key as `Authorization: Bearer rookery_...` with each request, over HTTPS. The key takes the place of the client
-//! certificate of the connection, if there is one.
+//! A client sends its key as `Authorization: Bearer rookery_...` with each request, over HTTPS. A browser has signed in by one and sends the
+//! cookie of its session ([`super::sessions`]). The key takes the place of the client certificate of the connection, if there is one.
 
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Instant, SystemTime};
 
 use data_encoding::BASE64URL_NOPAD;
-use hyper::HeaderMap;
 use hyper::header::AUTHORIZATION;
+use hyper::http::request::Parts;
 use ring::digest::{SHA256, digest};
 use ring::rand::{SecureRandom, SystemRandom};
 
 use super::access::Identity;
+use super::registry::Key;
+use super::sessions;
 use crate::error::{Error, Result};
+use crate::limits::SESSION_DURATION;
 use crate::messages::date;
 use crate::monitoring::audit::AuditEvent;
 use crate::network::connection::Connection;
 use crate::network::peer::Peer;
+use crate::network::tls::Tls;
 use crate::node::Node;
 
 /// How every key begins, so that a program that looks for secrets in files finds it.
@@ -42,14 +46,19 @@ pub(crate) fn hash(key: &[u8]) -> [u8; 32] {
     hash.as_ref().try_into().expect("SHA-256 has 32 bytes")
 }
 
-/// Who sends a request: the holder of the key in its head, or whom the connection belongs to if there is none.
+/// Who sends a request: the holder of the key in its head, or who signed in to the studio, or whom the connection belongs to.
 ///
 /// # Errors
 ///
 /// [`Error::KeyInClearText`]
-pub(crate) fn sender(node: &Node, peer: Arc<Peer>, connection: &Connection, headers: &HeaderMap) -> Result<Arc<Peer>> {
-    let mut sent = headers.get_all(AUTHORIZATION).iter();
-    let Some(first) = sent.next() else { return Ok(peer) };
+pub(crate) fn sender(node: &Node, peer: Arc<Peer>, connection: &Connection, head: &Parts) -> Result<Arc<Peer>> {
+    let mut sent = head.headers.get_all(AUTHORIZATION).iter();
+    let Some(first) = sent.next() else {
+        return Ok(match (&node.tls, sessions::of(&head.headers)) {
+            (Some(tls), Some(id)) => sender_of_session(node, tls, peer, connection, head, &id),
+            _ => peer,
+        });
+    };
     let key = bearer(first.as_bytes());
     let Some(tls) = &node.tls else {
         // What else is in this header is a proxy's.
@@ -57,10 +66,7 @@ pub(crate) fn sender(node: &Node, peer: Arc<Peer>, connection: &Connection, head
         return if is_ours { Err(Error::KeyInClearText) } else { Ok(peer) };
     };
     let now = SystemTime::now();
-    let refused = |reason: String| {
-        let identity = Arc::new(Identity::bad_key(reason));
-        Ok(Arc::new(Peer { scheme: peer.scheme, identity, certificate: None, key: None, address: peer.address }))
-    };
+    let refused = |reason: String| Ok(Arc::new(peer.with_identity(Identity::bad_key(reason))));
     let (Some(key), None) = (key, sent.next()) else {
         return refused("The server understands one header 'Authorization: Bearer KEY', with an API key".to_owned());
     };
@@ -75,13 +81,55 @@ pub(crate) fn sender(node: &Node, peer: Arc<Peer>, connection: &Connection, head
     if let Some(expired) = key.expired(now) {
         return refused(format!("The API key '{}' has expired at {}", key.name, date::wire(expired)));
     }
+    Ok(holder(node, &peer, key, now, is_first))
+}
+
+/// Who holds a valid key.
+///
+/// * `is_first`: the connection has sent neither another one nor a certificate before.
+fn holder(node: &Node, peer: &Peer, key: Arc<Key>, now: SystemTime, is_first: bool) -> Arc<Peer> {
     key.note_use(now);
     let identity = key.identity.clone();
-    let sender = Peer { scheme: peer.scheme, identity, certificate: None, key: Some(key), address: peer.address };
+    let holder = Peer { scheme: peer.scheme, identity, certificate: None, key: Some(key), address: peer.address };
     if let (true, Some(audit)) = (is_first, &node.audit) {
-        sender.note(audit, AuditEvent::Connected, None);
+        holder.note(audit, AuditEvent::Connected, None);
     }
-    Ok(Arc::new(sender))
+    Arc::new(holder)
+}
+
+/// Who sends a request with the cookie of a session: the holder of the key that began it. Only pages of this server may send it. A session
+/// that is over says nothing: then the connection does.
+fn sender_of_session(
+    node: &Node,
+    tls: &Tls,
+    peer: Arc<Peer>,
+    connection: &Connection,
+    head: &Parts,
+    id: &sessions::SessionId,
+) -> Arc<Peer> {
+    let now = SystemTime::now();
+    let open = tls.sessions.key(id, Instant::now()).and_then(|hash| {
+        // First this: a change of rights, or the end of the session, finds the connection, or the connection finds them.
+        let is_first = connection.has_principal(hash);
+        connection.has_session(*id);
+        tls.sessions.key(id, Instant::now())?;
+        let key = tls.registry.key(&hash).filter(|key| key.expired(now).is_none())?;
+        Some((key, is_first))
+    });
+    match open {
+        Some((key, is_first)) if node.hosts.is_own_page(&head.method, &head.headers) => {
+            holder(node, &peer, key, now, is_first)
+        }
+        Some(_) => Arc::new(peer.with_identity(Identity::nobody(
+            "The request has the cookie of the studio, and does not come from a page of this server: neither its Origin header is the \
+             address of this server, nor is its Sec-Fetch-Site header 'same-origin'. Programs send an API key as 'Authorization: Bearer KEY'",
+        ))),
+        None if peer.certificate.is_none() => Arc::new(peer.with_identity(Identity::nobody(&format!(
+            "The session in the studio is over: it lasts for {} hours, and ends with the server and with its API key. Sign in again",
+            SESSION_DURATION.as_secs() / 3600
+        )))),
+        None => peer,
+    }
 }
 
 /// What follows `Bearer`.

@@ -9,3 +9,4 @@ pub(crate) mod internal;
 pub(crate) mod keys;
 pub(crate) mod registry;
 pub(crate) mod routes;
+pub(crate) mod sessions;

@@ -35,6 +35,8 @@ struct Known {
 #[derive(Debug)]
 pub(crate) struct Key {
     pub(crate) name: String,
+    /// SHA-256 of its text.
+    pub(crate) hash: [u8; 32],
     pub(crate) identity: Arc<Identity>,
     expires: Option<SystemTime>,
     uses: Arc<Uses>,
@@ -83,7 +85,7 @@ impl Registry {
             let hash = hash_of_text(&key.hash)?;
             let uses = before.keys.get(&hash).map(|before| before.uses.clone()).unwrap_or_default();
             let identity = Arc::new(Identity::registered(&key.rights));
-            Some((hash, Arc::new(Key { name: key.name, identity, expires: key.expires, uses })))
+            Some((hash, Arc::new(Key { name: key.name, hash, identity, expires: key.expires, uses })))
         });
         self.known.store(Arc::new(Known { certificates: certificates.collect(), keys: keys.collect() }));
         Ok(())

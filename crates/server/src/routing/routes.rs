@@ -17,8 +17,8 @@ use crate::error::{Result, Write};
 use crate::handlers::{
     api_keys, backups, bulk_docs, bulk_insert, certificates, changes, collections, configuration, databases,
     diagnostics, docs, due, health, hilo, identities, indexes, live, mcp, members, metrics, multi_get, node_info,
-    operations, pages, patches, queries, restores, sample_data, smuggler, statistics, streams, studio, tasks,
-    test_endpoints, topology, traffic_watch,
+    operations, pages, patches, queries, restores, safety, sample_data, signing_in, smuggler, statistics, streams,
+    studio, tasks, test_endpoints, topology, traffic_watch,
 };
 use crate::messages::reply::Reply;
 
@@ -174,11 +174,12 @@ pub static ROUTES: &[Route] = &[
     now("HEAD", "/studio/*", Anyone, studio::file),
     now("GET", "/favicon.ico", Anyone, pages::icon),
     later("GET", "/metrics", Operator, pending!(metrics::get)),
-    later("GET", "/admin/live", Operator, pending!(live::get)),
+    later("GET", "/admin/live", ValidUser, pending!(live::get)),
     now("GET", "/admin/slow-requests", Operator, diagnostics::slow_requests),
     now("GET", "/admin/running-queries", Operator, queries::running_on_server),
     now("GET", "/admin/logs/recent", Operator, diagnostics::log),
     now("GET", "/admin/configuration/settings", Operator, diagnostics::settings),
+    later("GET", "/admin/safety", Operator, pending!(safety::get)),
     now("GET", "/build/version", Anyone, node_info::build_version),
     now("GET", "/cluster/topology", ValidUser, topology::cluster),
     now("GET", "/cluster/node-info", ValidUser, node_info::node_info),
@@ -210,6 +211,9 @@ pub static ROUTES: &[Route] = &[
     later("POST", "/databases/*/admin/expiration/config", Admin, pending!(due::put_expiration)),
     later("POST", "/databases/*/admin/refresh/config", Admin, pending!(due::put_refresh)),
     later("POST", "/databases/*/admin/data-archival/config", Admin, pending!(due::put_archival)),
+    // Sessions of the studio.
+    now("POST", "/studio/sign-in", ValidUser, signing_in::sign_in),
+    now("POST", "/studio/sign-out", Anyone, signing_in::sign_out),
     // Backups and tasks.
     later("POST", "/databases/*/admin/periodic-backup", Admin, pending!(backups::put_task)),
     later("POST", "/databases/*/admin/backup/database", Admin, pending!(backups::start)),

@@ -82,6 +82,31 @@ fn connections_refusals_and_changes_are_recorded_with_who_made_them() {
 }
 
 #[test]
+fn signing_in_to_the_studio_and_out_is_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let secured = Secured::start_with(|server| server.audit = Some(options(folder.path())));
+    let key = secured.key("app", r#""SecurityClearance":"Operator""#);
+    let cookie = secured.sign_in(&key);
+    assert_eq!(secured.call_with_cookie(&cookie, "PUT /admin/databases?name=shop", "{}").status, 201);
+    for _ in 0..2 {
+        // The second time there is no session.
+        assert_eq!(secured.call_with_cookie(&cookie, "POST /studio/sign-out", "").status, 204);
+    }
+    secured.administer("PUT /admin/databases?name=last", "{}", 201);
+    let records = records(folder.path(), "Changed", 3);
+    for event in ["SignedIn", "SignedOut"] {
+        let of_event = records.iter().filter(|record| get(record, "Event") == event);
+        let principals: Vec<&str> = of_event.map(|record| get(record, "Principal")).collect();
+        assert_eq!(principals, ["the API key 'app'"], "{event}: {records:?}");
+    }
+    let created = records.iter().find(|record| get(record, "Url").contains("shop")).unwrap();
+    assert_eq!(get(created, "Principal"), "the API key 'app'");
+    let (_, token) = cookie.split_once('=').unwrap();
+    let text = format!("{records:?}");
+    assert!(!text.contains(token) && !text.contains(&key), "{text}");
+}
+
+#[test]
 fn without_https_it_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let wire = Wire::start_with(|server| server.audit = Some(options(folder.path())));

@@ -1,5 +1,5 @@
-//! The matrix of rights: every route as every kind of client, by certificate and by API key, for a database that the client was granted
-//! and for another one.
+//! The matrix of rights: every route as every kind of client, by certificate, by API key and by the cookie of the studio, for a database
+//! that the client was granted and for another one.
 //!
 //! The rows come from the table of routes itself, so that a route that is added is tested without a change here. What is asserted is
 //! whether a request is let in, by the level that its route requires; what it answers then is another test's.
@@ -23,6 +23,8 @@ struct Client {
     name: &'static str,
     pair: Option<Pair>,
     key: Option<String>,
+    /// The lines of the head of who has signed in to the studio.
+    cookie: Option<String>,
     /// To the server, to database `a`, to database `b`.
     access: [Access; 3],
 }
@@ -77,14 +79,26 @@ fn clients(secured: &Secured) -> Vec<Client> {
     let registered = |name, clearance, permissions: &str, access| {
         let pair = self_signed(&params(name));
         register(&pair, clearance, permissions);
-        Client { name, pair: Some(pair), key: None, access }
+        Client { name, pair: Some(pair), key: None, cookie: None, access }
     };
-    let nobody = |name, pair| Client { name, pair, key: None, access: [Anyone; 3] };
+    let nobody = |name, pair| Client { name, pair, key: None, cookie: None, access: [Anyone; 3] };
     let keyed = |name, clearance: &str, permissions: &str, access| {
         let key = secured.key(name, &format!(r#""SecurityClearance":"{clearance}","Permissions":{permissions}"#));
-        Client { name, pair: None, key: Some(key), access }
+        Client { name, pair: None, key: Some(key), cookie: None, access }
     };
-    let bad_key = |name, key: String| Client { name, pair: None, key: Some(key), access: [Anyone; 3] };
+    let signed_in = |name, clearance: &str, permissions: &str, access| {
+        let key = secured.key(name, &format!(r#""SecurityClearance":"{clearance}","Permissions":{permissions}"#));
+        let cookie = Some(format!("Cookie: {}\r\nSec-Fetch-Site: same-origin\r\n", secured.sign_in(&key)));
+        Client { name, pair: None, key: None, cookie, access }
+    };
+    let bad_session = |name, cookie| Client { name, pair: None, key: None, cookie: Some(cookie), access: [Anyone; 3] };
+    let of_cluster_admin = r#""SecurityClearance":"ClusterAdmin""#;
+    let cookie = secured.sign_in(&secured.key("deleted key of a session", of_cluster_admin));
+    let of_deleted = format!("Cookie: {cookie}\r\nSec-Fetch-Site: same-origin\r\n");
+    secured.administer("DELETE /admin/api-keys?name=deleted%20key%20of%20a%20session", "", 204);
+    let cookie = secured.sign_in(&secured.key("key of a session", of_cluster_admin));
+    let of_other_page = format!("Cookie: {cookie}\r\nOrigin: https://db.example:9000\r\n");
+    let bad_key = |name, key: String| Client { name, pair: None, key: Some(key), cookie: None, access: [Anyone; 3] };
     let deleted = secured.key("deleted key", r#""SecurityClearance":"ClusterAdmin""#);
     assert_eq!(secured.call(Some(&secured.admin), "DELETE /admin/api-keys?name=deleted%20key", "").status, 204);
     // Valid for a moment: the requests come after it.
@@ -119,6 +133,17 @@ fn clients(secured: &Secured) -> Vec<Client> {
         keyed("key of an admin of a", "ValidUser", r#"{"kiwi":"Admin"}"#, [ValidUser, Admin, ValidUser]),
         keyed("key of an operator", "Operator", r#"{"kiwi":"Read"}"#, [Operator; 3]),
         keyed("key of a cluster admin", "ClusterAdmin", "{}", [ClusterAdmin; 3]),
+        signed_in("session of a reader of a", "ValidUser", r#"{"KIWI":"Read"}"#, [ValidUser, Read, ValidUser]),
+        signed_in(
+            "session of a writer of a",
+            "ValidUser",
+            r#"{"kiwi":"ReadWrite"}"#,
+            [ValidUser, ReadWrite, ValidUser],
+        ),
+        signed_in("session of an operator", "Operator", r#"{"kiwi":"Read"}"#, [Operator; 3]),
+        signed_in("session of a cluster admin", "ClusterAdmin", "{}", [ClusterAdmin; 3]),
+        bad_session("session of a deleted key", of_deleted),
+        bad_session("session of a cluster admin, from a page of another port", of_other_page),
         // The key takes the place of the certificate, also where it has less.
         Client {
             pair: Some(self_signed_admin(secured)),
@@ -153,9 +178,10 @@ fn period(begin: i32, end: i32) -> rcgen::CertificateParams {
     params
 }
 
-/// Whether a request may be repeated by all clients: it neither takes long nor ends what the next ones need.
+/// Whether a request may be repeated by all clients: it neither takes long, nor ends what the next ones need, nor depends on more than who
+/// sends it (`signing_in.rs`).
 fn is_harmless(route: &Route) -> bool {
-    !matches!(route.path, "/admin/test/delay")
+    !matches!(route.path, "/admin/test/delay" | "/studio/sign-in" | "/studio/sign-out")
 }
 
 #[test]
@@ -170,7 +196,7 @@ fn every_route_lets_in_who_was_granted_its_access_and_no_one_else() {
     for client in clients(&secured) {
         let config = Arc::new(secured.config(client.pair.as_ref(), &[&TLS13]));
         let authorization = client.key.as_ref().map(|key| format!("Authorization: Bearer {key}\r\n"));
-        let authorization = authorization.unwrap_or_default();
+        let authorization = authorization.or_else(|| client.cookie.clone()).unwrap_or_default();
         let mut caller = Caller { secured: &secured, config, authorization, stream: None };
         for route in ROUTES.iter().filter(|route| is_harmless(route)) {
             let databases = if route.path.starts_with("/databases/*") { 1..3 } else { 0..1 };

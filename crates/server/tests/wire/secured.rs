@@ -138,6 +138,22 @@ impl Secured {
         call_with(stream, line, &format!("Authorization: Bearer {key}\r\n"), body).unwrap()
     }
 
+    /// Signs in to the studio by an API key: the name and the value of the cookie.
+    #[track_caller]
+    pub fn sign_in(&self, key: &str) -> String {
+        let stream = self.connect(&Arc::new(self.config(None, &[&TLS13])));
+        let headers = format!("Authorization: Bearer {key}\r\nOrigin: https://db.example\r\n");
+        let answer = call_with(stream, "POST /studio/sign-in", &headers, "").unwrap();
+        assert_eq!(answer.status, 204, "{}", answer.text());
+        answer.header("set-cookie").unwrap().split(';').next().unwrap().to_owned()
+    }
+
+    /// The answer to a request of a page of the studio.
+    pub fn call_with_cookie(&self, cookie: &str, line: &str, body: &str) -> Answer {
+        let stream = self.connect(&Arc::new(self.config(None, &[&TLS13])));
+        call_with(stream, line, &format!("Cookie: {cookie}\r\nSec-Fetch-Site: same-origin\r\n"), body).unwrap()
+    }
+
     /// A new API key.
     ///
     /// * `rights`: `"SecurityClearance":"Operator"` and what else its definition has.

@@ -327,7 +327,8 @@ impl Inner {
             }
         }
         let first_kept = writer.positions.partition_point(|state| state.transaction <= target);
-        writer.positions.drain(..first_kept);
+        let last = writer.positions.drain(..first_kept).next_back();
+        writer.checkpoint = last.unwrap_or(writer.checkpoint);
         // Snapshots that were announced until now may have loaded a pointer to what was unlinked.
         let unreachable_from = self.publication.next_epoch(self);
         for version in unlinked {

@@ -32,7 +32,7 @@ const CLEAN: u32 = 1;
 const SIZE: usize = 96;
 /// Transactions, sequences and numbers of journals stay below this. None gets there by counting; adding to what is below
 /// never overflows, also not in the words of snapshots, which have 16 bits behind a transaction.
-const COUNT_END: u64 = 1 << 47;
+pub(crate) const COUNT_END: u64 = 1 << 47;
 
 /// The decoded contents of a header copy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,5 +1,6 @@
 //! An environment: a folder with a data file, journals and a lock, opened by one process.
 
+use crate::archive;
 use crate::checkpoint::header::{FORMAT_VERSION, Header};
 use crate::checkpoint::intent::{self, Intents};
 use crate::checkpoint::pacing::Pacing;
@@ -65,6 +66,9 @@ pub struct Options {
     pub background: bool,
     /// The file system.
     pub io: Arc<dyn Io>,
+    /// Keeps the journal for an archive ([`Environment::set_archive`]): at most so many bytes of files that the environment itself does
+    /// not need any more. `None`: it is not archived.
+    pub archive_bytes_max: Option<u64>,
     /// Lets commits of short jobs wait for the device without a thread ([`Lead::begin`]). A thread has to call its
     /// [`reap`](AsyncWrites::reap) whenever its event says so. `None`: threads wait.
     pub async_writes: Option<Arc<AsyncWrites>>,
@@ -78,6 +82,7 @@ impl Default for Options {
             version_bytes_max: 1 << 30,
             background: true,
             io: Arc::new(RealIo),
+            archive_bytes_max: None,
             async_writes: None,
         }
     }
@@ -149,6 +154,8 @@ pub(crate) struct Writer {
     dirty_without_repeats: usize,
     /// The end of each transaction since the checkpoint, as a position in the journal.
     pub positions: VecDeque<replay::ReplayState>,
+    /// That of the last one before those.
+    pub checkpoint: replay::ReplayState,
     pub compression: Compression,
     pub dirty_buffer: Vec<PageNumber>,
     /// Undo data: the old lines of versions that the running job changed and earlier jobs of its transaction made.
@@ -158,6 +165,11 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
+    /// Whether records go to an archive: then they contain all that they name, also values that would go straight to the data file.
+    pub fn is_archived(&self) -> bool {
+        self.journal.as_ref().is_some_and(|journal| journal.archive().is_some())
+    }
+
     /// Pages of a commit are to be flushed. Beside an old snapshot, where no flush is, they gather: each stays once.
     pub fn note_dirty(&mut self, pages: &[PageNumber]) {
         self.dirty_since_flush.extend_from_slice(pages);
@@ -187,6 +199,7 @@ impl Environment {
             create(&folder, &names)?;
         }
         let mut inner = open_existing(folder, options, lock)?;
+        archive::begin(&mut inner)?;
         let recovered = !inner.writer.get_mut().dirty_since_flush.is_empty();
         let environment = Environment { inner: Arc::new(inner) };
         environment.make_first_pages()?;
@@ -205,7 +218,8 @@ impl Environment {
     pub fn in_memory(options: Options) -> Result<Environment> {
         let path = PathBuf::from("(memory)");
         let id = new_id();
-        let inner = Inner::new(id, path, options, None, None, RecoveredState::default(), None, None)?;
+        let mut inner = Inner::new(id, path, options, None, None, RecoveredState::default(), None, None)?;
+        archive::begin(&mut inner)?;
         let environment = Environment { inner: Arc::new(inner) };
         environment.make_first_pages()?;
         Ok(environment)
@@ -415,6 +429,7 @@ impl Inner {
             dirty_without_repeats: 0,
             dirty_since_flush: Vec::new(),
             positions: VecDeque::new(),
+            checkpoint: state.last,
             compression: Compression::default(),
             dirty_buffer: Vec::new(),
             saved_lines: Vec::new(),

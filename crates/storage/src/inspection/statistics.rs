@@ -95,7 +95,7 @@ impl Environment {
         Ok(self.used_pages(&self.read())? * PAGE_SIZE as u64)
     }
 
-    fn used_pages(&self, tx: &ReadTransaction<'_>) -> Result<u64> {
+    pub(crate) fn used_pages(&self, tx: &ReadTransaction<'_>) -> Result<u64> {
         let inner = &self.inner;
         let mut used_pages = 0;
         for span in 0..inner.spans(tx.id())? {

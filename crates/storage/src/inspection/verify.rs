@@ -7,6 +7,7 @@ use crate::heap::records;
 use crate::ids::PageNumber;
 use crate::limits::{SPAN_PAGES, VALUE_SIZE_MAX};
 use crate::page::{self, Kind, u64_at};
+use crate::page_set::PageSet;
 use crate::pager::table::PageTable;
 use crate::space;
 use crate::transaction::ReadTransaction;
@@ -60,34 +61,11 @@ impl Report {
 struct Walk<'t, 'p> {
     tx: &'t ReadTransaction<'t>,
     table: &'t PageTable,
+    /// Pages that something leads to.
     reached: PageSet,
     reached_count: u64,
     report: Report,
     progress: &'p mut dyn FnMut(u64),
-}
-
-/// Pages that something leads to, a bit for each.
-#[derive(Default)]
-struct PageSet {
-    words: Vec<u64>,
-}
-
-impl PageSet {
-    /// Adds a page. False: it was there.
-    fn insert(&mut self, page: u64) -> bool {
-        let (word, bit) = ((page / 64) as usize, 1 << (page % 64));
-        if word >= self.words.len() {
-            self.words.resize(word + 1, 0);
-        }
-        let was_there = self.words[word] & bit != 0;
-        self.words[word] |= bit;
-        !was_there
-    }
-
-    /// A bit for each page of the 64 from `first` on, a multiple of 64.
-    fn group(&self, first: u64) -> u64 {
-        self.words.get((first / 64) as usize).copied().unwrap_or(0)
-    }
 }
 
 /// What the way to a page of a fixed tree says of it.

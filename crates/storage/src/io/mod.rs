@@ -33,7 +33,7 @@ pub trait Io: Send + Sync {
     ///
     /// `NotFound`: no file is there to be opened as `mode` says.
     fn open(&self, path: &Path, mode: OpenMode) -> Result<Arc<dyn File>>;
-    /// Renames within a folder; durable after [`Io::sync_dir`].
+    /// Renames a file, or a folder, within a folder; durable after [`Io::sync_dir`].
     ///
     /// # Errors
     ///
@@ -45,6 +45,15 @@ pub trait Io: Send + Sync {
     ///
     /// `NotFound`: there is no such file.
     fn remove(&self, path: &Path) -> Result<()>;
+    /// Removes an empty folder; durable after [`Io::sync_dir`] of the folder around it. Where a folder is no more than a part of the names
+    /// in it, there is nothing to do.
+    ///
+    /// # Errors
+    ///
+    /// `DirectoryNotEmpty`: something is in it.
+    fn remove_dir(&self, _path: &Path) -> Result<()> {
+        Ok(())
+    }
     /// Makes the names in a folder durable.
     ///
     /// # Errors

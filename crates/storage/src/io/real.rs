@@ -93,6 +93,10 @@ impl Io for RealIo {
         std::fs::remove_file(path)
     }
 
+    fn remove_dir(&self, path: &Path) -> Result<()> {
+        std::fs::remove_dir(path)
+    }
+
     fn sync_dir(&self, path: &Path) -> Result<()> {
         retry(|| std::fs::File::open(path)?.sync_all())
     }

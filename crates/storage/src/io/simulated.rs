@@ -189,11 +189,7 @@ impl SimulatedIo {
             match change {
                 NameChange::Set(path, file) => drop(names.insert(path.clone(), *file)),
                 NameChange::Remove(path) => drop(names.remove(path)),
-                NameChange::Rename(from, to) => {
-                    if let Some(file) = names.remove(from) {
-                        names.insert(to.clone(), file);
-                    }
-                }
+                NameChange::Rename(from, to) => drop(rename(&mut names, from, to)),
             }
         }
         let files = disk.files.iter().map(|file| {
@@ -242,6 +238,20 @@ impl SimulatedIo {
         let inside = disk.names.iter().filter(|(path, _)| path.parent() == Some(folder));
         inside.map(|(path, file)| (name_of(path), disk.files[*file].current.clone())).collect()
     }
+}
+
+/// Renames a file, or all names in a folder. False: there is none.
+fn rename(names: &mut BTreeMap<PathBuf, usize>, from: &Path, to: &Path) -> bool {
+    let inside: Vec<PathBuf> = names.keys().filter(|name| name.starts_with(from)).cloned().collect();
+    for name in &inside {
+        let rest = name.strip_prefix(from).unwrap_or(name);
+        // Joining nothing would leave a separator behind the name.
+        let renamed = if rest.as_os_str().is_empty() { to.to_path_buf() } else { to.join(rest) };
+        if let Some(file) = names.remove(name) {
+            names.insert(renamed, file);
+        }
+    }
+    !inside.is_empty()
 }
 
 fn name_of(path: &Path) -> String {
@@ -348,8 +358,9 @@ impl Io for SimulatedIo {
     fn rename(&self, from: &Path, to: &Path) -> Result<()> {
         let mut disk = self.disk.lock();
         disk.operation(Operation::Rename, from)?;
-        let file = disk.names.remove(from).ok_or_else(|| Error::from(ErrorKind::NotFound))?;
-        disk.names.insert(to.to_path_buf(), file);
+        if !rename(&mut disk.names, from, to) {
+            return Err(Error::from(ErrorKind::NotFound));
+        }
         disk.unsynced_names.push(NameChange::Rename(from.to_path_buf(), to.to_path_buf()));
         Ok(())
     }

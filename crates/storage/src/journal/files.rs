@@ -4,6 +4,7 @@
 //! that grows a file costs two (142 us). So each file is filled with zeros before it is used, and after a checkpoint it
 //! is renamed and used again, old records and all: their transactions are older than any that is looked for.
 
+use super::holds::{HoldFrom, Holds};
 use super::newest::{self, Newest};
 use super::record::{ALIGNMENT, PACKED_ALIGNMENT};
 use crate::error::{Error, Result};
@@ -91,8 +92,11 @@ pub(crate) struct JournalFiles {
     next_size: u64,
     /// Whether the file that names the newest journal is as this process wrote it, durably.
     newest_is_durable: bool,
-    /// Written before `current`, and still needed until a checkpoint passes them.
+    /// Written before `current`, and still needed until a checkpoint passes them, or held.
     older: VecDeque<Arc<JournalFile>>,
+    /// No recovery needs a file before this number.
+    needed_from: u64,
+    holds: Holds,
     /// Numbers and sizes of finished files.
     recycled: Vec<(u64, u64)>,
 }
@@ -130,6 +134,8 @@ impl JournalFiles {
             next_size: JOURNAL_FILE_SIZE_MIN,
             newest_is_durable: false,
             older: existing.into(),
+            needed_from: 0,
+            holds: Holds::default(),
             recycled: Vec::new(),
         }
     }
@@ -206,9 +212,17 @@ impl JournalFiles {
         self.folder.io.sync_dir(&self.folder.path).map_err(|e| Error::io("sync the folder", &self.folder.path, 0, e))
     }
 
-    /// The files before `number` are not needed any more: a durable header says so. Some are kept to be used again.
+    /// No recovery needs the files before `number` any more: a durable header says so. Those that nobody holds are removed, or kept to be
+    /// used again.
     pub fn retire_before(&mut self, number: u64) {
-        while let Some(file) = self.older.pop_front_if(|file| file.number < number) {
+        self.needed_from = number;
+        self.retire();
+    }
+
+    fn retire(&mut self) {
+        let passed = self.older.iter().map(|file| (file.number, file.size));
+        let kept_from = self.holds.kept_from(self.needed_from, passed.filter(|(number, _)| *number < self.needed_from));
+        while let Some(file) = self.older.pop_front_if(|file| file.number < kept_from) {
             if self.recycled.len() < RECYCLED_MAX && file.size >= self.next_size / 2 {
                 self.recycled.push((file.number, file.size));
             } else {
@@ -216,6 +230,32 @@ impl JournalFiles {
                 self.folder.io.remove(&self.folder.file(&name(file.number))).ok();
             }
         }
+    }
+
+    /// Keeps the files from number `from` on, until the hold is released; at most so many bytes that no recovery needs.
+    pub fn hold(&mut self, from: u64, bytes_max: u64) -> HoldFrom {
+        self.holds.add(from, bytes_max)
+    }
+
+    /// The reader of a hold has raised it.
+    pub fn hold_was_raised(&mut self) {
+        self.retire();
+    }
+
+    pub fn release(&mut self, hold: &HoldFrom) {
+        self.holds.release(hold);
+        self.retire();
+    }
+
+    /// Keeps all files that are there, and those to come, for an archive: at most so many bytes that no recovery needs. `None` ends it.
+    pub fn set_archive(&mut self, bytes_max: Option<u64>) {
+        self.holds.set_archive(0, bytes_max);
+        self.retire();
+    }
+
+    /// The first file that is kept for the archive, if the environment has one.
+    pub fn archive(&self) -> Option<&HoldFrom> {
+        self.holds.archive()
     }
 
     /// Removes the files that are only kept to be used again.
@@ -249,11 +289,11 @@ impl JournalFiles {
         self.older.iter().chain(&self.current).cloned().collect()
     }
 
-    /// Nothing will have to be replayed: a durable header says so.
+    /// Nothing will have to be replayed: a durable header says so. Files that are held for an archive stay in the folder.
     pub fn remove_all(&mut self) {
-        for file in self.older.drain(..).chain(self.current.take()) {
-            self.folder.io.remove(&self.folder.file(&name(file.number))).ok();
-        }
+        let current = self.current.take();
+        self.older.extend(current);
+        self.retire_before(self.next_number);
         self.trim();
     }
 }

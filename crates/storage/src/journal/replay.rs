@@ -91,7 +91,7 @@ fn fitting_record(
     whole_record(file, state.offset, buffer, fits)
 }
 
-fn whole_record(
+pub(super) fn whole_record(
     file: &JournalFile,
     offset: u64,
     buffer: &mut Vec<u8>,
@@ -118,7 +118,7 @@ fn log_torn_record(file: &JournalFile, environment_id: u128, state: &ReplayState
     Ok(())
 }
 
-fn header_at(file: &JournalFile, offset: u64) -> Result<Option<Header>> {
+pub(super) fn header_at(file: &JournalFile, offset: u64) -> Result<Option<Header>> {
     if offset + HEADER_SIZE as u64 > file.size {
         return Ok(None);
     }

@@ -158,6 +158,15 @@ impl PageTable {
         })
     }
 
+    /// The version in memory that the snapshot of `transaction` sees; conditions as for [`Self::page`]. `None`: it sees the file's page.
+    pub fn newest_up_to(&self, number: PageNumber, transaction: TransactionId) -> Result<Option<VersionPointer>> {
+        let mut version = self.newest(number)?;
+        while let Some(newer) = version.filter(|version| version.transaction() > transaction) {
+            version = newer.previous();
+        }
+        Ok(version)
+    }
+
     /// Installs a version on what is newest now. A copy that a reader installed after the writer looked comes behind it.
     pub fn install(&self, number: PageNumber, version: VersionPointer) -> Result<()> {
         let before = version_in(self.word(number)?.swap(version.0.as_ptr(), Ordering::AcqRel));
@@ -241,10 +250,7 @@ impl PageTable {
         transaction: TransactionId,
         buffer: &mut Vec<u8>,
     ) -> Result<()> {
-        let mut version = self.newest(first)?;
-        while let Some(newer) = version.filter(|version| version.transaction() > transaction) {
-            version = newer.previous();
-        }
+        let version = self.newest_up_to(first, transaction)?;
         let another_length = || self.corrupt(first, "the run has another length than its reference says");
         if let Some(version) = version {
             if version.pages() != pages {

@@ -157,7 +157,8 @@ impl WriteTransaction<'_> {
     pub(crate) fn new_staged_run(&mut self, value: &[u8]) -> Result<(PageNumber, u64)> {
         let pages = page::pages_for_run(value.len());
         let inner = self.inner;
-        let Some(file) = inner.staging_file().filter(|_| pages > 1) else { return self.new_run(&[value]) };
+        let file = inner.staging_file().filter(|_| pages > 1 && !self.writer.is_archived());
+        let Some(file) = file else { return self.new_run(&[value]) };
         self.writer.quiet.is_used = true;
         let first = self.allocate_quiet(pages)?;
         let padding = &ZEROS[..pages as usize * PAGE_SIZE - page::RUN_START - value.len()];

@@ -320,7 +320,8 @@ impl<'env> WriteTransaction<'env> {
         let pages = page::pages_for_run(length);
         let untouched_from = self.writer.untouched_from;
         let number = self.allocate_pages(pages)?;
-        let is_direct = pages > 1 && number.0 >= untouched_from && self.inner.direct_file().is_some();
+        let is_direct =
+            pages > 1 && number.0 >= untouched_from && !self.writer.is_archived() && self.inner.direct_file().is_some();
         let mut version = if pages == 1 {
             self.fresh_frame(number)?
         } else {

@@ -16,6 +16,8 @@ pub enum Call {
     PunchHole,
     /// Of a page of a map, when it is touched for the first time.
     Read,
+    /// Of a part of a file into a buffer.
+    ReadAt,
 }
 
 /// Is told the call and its file. An error fails the call.
@@ -75,6 +77,7 @@ impl File for HookedFile {
         self.file.path()
     }
     fn read_at(&self, buffer: &mut [u8], position: u64) -> Result<()> {
+        (self.hook)(Call::ReadAt, self.file.path())?;
         self.file.read_at(buffer, position)
     }
     fn write_at(&self, buffer: &[u8], position: u64) -> Result<()> {

@@ -74,7 +74,8 @@ export default function Import({ importing, close }: { importing: Importing; clo
 
 const titleOf = ({ database }: Importing) => `Import into ${database}`;
 
-function start(importing: Importing, plans: ReadonlyMap<File, Plan>) {
+/** Imports files in the background. `plans`: of those that need one. */
+export function start(importing: Importing, plans: ReadonlyMap<File, Plan>) {
   const { database, files } = importing;
   const sizeOfAll = files.reduce((sum, file) => sum + file.size, 0);
   begin(

@@ -1,5 +1,5 @@
 // Exporting a database as a file of the browser, in the background.
-import { exportDump, exported } from "../../api/databases";
+import { exportDump, exported, type ExportOptions } from "../../api/databases";
 import { collections } from "../../api/documents";
 import { readFrom } from "../../api/http";
 import { count, counted, size } from "../../format/format";
@@ -14,10 +14,11 @@ const LINE_END = 10;
 /** A dump has indexes and identities too, and can be imported by RavenDB. */
 export type ExportFormat = "dump" | "lines";
 
-export function exportDatabase(database: string, format: ExportFormat) {
+/** `options`: of a dump; without them it has all. */
+export function exportDatabase(database: string, format: ExportFormat, options?: ExportOptions) {
   begin(
     `Export ${database}`,
-    (tell, signal) => (format === "dump" ? saveDump : saveLines)(database, tell, signal),
+    (tell, signal) => (format === "dump" ? saveDump(database, options, tell, signal) : saveLines(database, tell, signal)),
     () => "Stopped. Nothing was saved.",
   );
 }
@@ -25,8 +26,8 @@ export function exportDatabase(database: string, format: ExportFormat) {
 type Tell = (part: number, text: string) => void;
 
 /** Fetches a dump and has the browser save it. */
-async function saveDump(database: string, tell: Tell, signal: AbortSignal): Promise<string> {
-  const { total } = await collections(database, signal);
+async function saveDump(database: string, options: ExportOptions | undefined, tell: Tell, signal: AbortSignal): Promise<string> {
+  const total = await countOf(database, options, signal);
   let [documents, bytes] = [0, 0];
   const report = () =>
     tell(Math.min(1, documents / Math.max(1, total)), `${count(documents)} of ${counted(total, "document")}, ${size(bytes)}`);
@@ -49,7 +50,7 @@ async function saveDump(database: string, tell: Tell, signal: AbortSignal): Prom
       if (done) return new Blob(parts, { type: "application/octet-stream" });
     }
   };
-  const dump = await exportDump(database, take, {
+  const dump = await exportDump(database, options, take, {
     begun: (id) => begun(database, id, `${database}.ravendbdump`),
     tell: (progress) => {
       documents = progress.Documents.ReadCount;
@@ -58,7 +59,16 @@ async function saveDump(database: string, tell: Tell, signal: AbortSignal): Prom
     signal,
   });
   download(dump, `${database}.ravendbdump`);
-  return `${counted(total, "document")} exported.`;
+  // How many documents a script left out is not known here.
+  return options ? `The dump has ${size(bytes)}.` : `${counted(total, "document")} exported.`;
+}
+
+/** How many documents are read for a dump, at most. */
+async function countOf(database: string, options: ExportOptions | undefined, signal: AbortSignal): Promise<number> {
+  if (options && !options.types.includes("Documents")) return 0;
+  const { total, collections: all } = await collections(database, signal);
+  if (!options || options.collections.length === 0) return total;
+  return all.filter(({ name }) => options.collections.includes(name)).reduce((sum, { count }) => sum + count, 0);
 }
 
 /** Fetches all documents and has the browser save them. */

@@ -5,7 +5,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import { names, open, remove, setEnabled } from "../../api/databases";
-import type { LiveDatabase } from "../../api/node";
+import { serverOf, type LiveDatabase } from "../../api/node";
 import { count, counted, rate, size, uptime } from "../../format/format";
 import { changed } from "../../shell/changed";
 import { Confirm, type Question } from "../../shell/Confirm";
@@ -13,6 +13,7 @@ import { FilterField } from "../../shell/FilterField";
 import { lastEtag, ofDatabase, rates, requestsOf, useLive } from "../../shell/live";
 import { forget } from "../../shell/remembered";
 import { Screen } from "../../shell/Screen";
+import { useAbilities } from "../../shell/session";
 import { Spark } from "../../shell/Spark";
 import { Empty, Failed, Loading } from "../../shell/states";
 import { failed, told } from "../../shell/toasts";
@@ -24,6 +25,11 @@ import styles from "./databases.module.css";
 
 // What reads files is not needed for the first look.
 const Import = lazy(() => import("./Import"));
+const ExportDump = lazy(() => import("./ExportDump"));
+const ImportDump = lazy(() => import("./ImportDump"));
+
+/** A dump whose options are asked for. */
+type Choosing = { what: "export" | "import"; database: string };
 
 /** From so many on, a field to filter them is shown. */
 const FILTER_FROM_COUNT = 7;
@@ -35,9 +41,11 @@ export function Databases() {
     refetchInterval: 5000,
   });
   const { data: live, isError: isLost } = useLive();
+  const { isOperator } = useAbilities();
   const [isCreating, creating] = useDisclosure(false);
   const [question, ask] = useState<Question>();
   const [importing, setImporting] = useState<Importing>();
+  const [choosing, setChoosing] = useState<Choosing>();
   const [filter, setFilter] = useState("");
 
   // A file that misses a card is not opened by the browser, which would leave the studio.
@@ -57,12 +65,18 @@ export function Databases() {
   }, []);
   const shown = data?.filter((name) => name.toLowerCase().includes(filter.trim().toLowerCase()));
   const latest = live?.latest;
+  const node = serverOf(latest);
   return (
     <Screen
       title="Databases"
       about={
         latest && (
-          <span className="number">{`up ${uptime(latest.UptimeInMs)} · ${size(latest.ResidentInBytes)} of memory · ${counted(latest.Connections, "connection")}`}</span>
+          <span className="number">
+            {[
+              `up ${uptime(latest.UptimeInMs)}`,
+              ...(node ? [`${size(node.ResidentInBytes)} of memory`, counted(node.Connections, "connection")] : []),
+            ].join(" · ")}
+          </span>
         )
       }
       actions={
@@ -70,9 +84,11 @@ export function Databases() {
           {data && data.length >= FILTER_FROM_COUNT && (
             <FilterField label="Filter databases by name" placeholder="Filter by name" value={filter} onChange={setFilter} />
           )}
-          <Button leftSection={<Icon name="plus" size={14} />} onClick={creating.open}>
-            New database
-          </Button>
+          {isOperator && (
+            <Button leftSection={<Icon name="plus" size={14} />} onClick={creating.open}>
+              New database
+            </Button>
+          )}
         </>
       }
     >
@@ -82,6 +98,10 @@ export function Databases() {
         ) : (
           <Loading what="databases" />
         )
+      ) : data.length === 0 && !isOperator ? (
+        <Empty icon="database" title="No databases">
+          You have no rights on a database of this server. An operator of the server can grant them to you.
+        </Empty>
       ) : data.length === 0 ? (
         <Empty
           icon="database"
@@ -103,10 +123,12 @@ export function Databases() {
               counters={ofDatabase(latest, name)}
               writes={rates(live?.samples ?? [], lastEtag(name))}
               isLost={isLost}
+              isOperator={isOperator}
               requestRates={rates(live?.samples ?? [], requestsOf(name))}
               ask={ask}
               give={(format) => exportDatabase(name, format)}
               take={(files) => setImporting({ database: name, files })}
+              choose={(what) => setChoosing({ what, database: name })}
             />
           ))}
           {shown?.length === 0 && <li className={styles.none}>No database has “{filter}” in its name.</li>}
@@ -114,6 +136,10 @@ export function Databases() {
       )}
       <Create isOpen={isCreating} close={creating.close} />
       <Suspense>{importing && <Import importing={importing} close={() => setImporting(undefined)} />}</Suspense>
+      <Suspense>
+        {choosing?.what === "export" && <ExportDump database={choosing.database} close={() => setChoosing(undefined)} />}
+        {choosing?.what === "import" && <ImportDump database={choosing.database} close={() => setChoosing(undefined)} />}
+      </Suspense>
       <Confirm question={question} close={() => ask(undefined)} />
     </Screen>
   );
@@ -125,9 +151,11 @@ function Card({
   writes,
   requestRates,
   isLost,
+  isOperator,
   ask,
   give,
   take,
+  choose,
 }: {
   name: string;
   counters: LiveDatabase | undefined;
@@ -135,11 +163,15 @@ function Card({
   requestRates: number[];
   /** The server does not answer: no rate is that of now. */
   isLost: boolean;
+  /** The user may enable, disable and delete it. */
+  isOperator: boolean;
   ask: (question: Question) => void;
   /** Exports it. */
   give: (format: ExportFormat) => void;
   /** Files to import. */
   take: (files: readonly File[]) => void;
+  /** Asks for the options of a dump. */
+  choose: (what: Choosing["what"]) => void;
 }) {
   const chooser = useRef<HTMLInputElement>(null);
   const [isOver, setOver] = useState(false);
@@ -223,39 +255,54 @@ function Card({
         </h2>
         {isOpen && counters.IsInMemory && <span className={styles.tag}>in memory</span>}
         {isDisabled && <span className={styles.tag}>disabled</span>}
-        <Menu position="bottom-end">
-          <Menu.Target>
-            <ActionIcon aria-label={`Actions for ${name}`} style={{ marginLeft: "auto" }}>
-              <Icon name="dots" />
-            </ActionIcon>
-          </Menu.Target>
-          <Menu.Dropdown>
-            {isDisabled ? (
-              <Menu.Item leftSection={<Icon name="power" size={14} />} onClick={() => switching.mutate(true)}>
-                Enable
-              </Menu.Item>
-            ) : (
-              <>
-                <Menu.Item leftSection={<Icon name="download" size={14} />} onClick={() => give("dump")}>
-                  Export
+        {(isOperator || !isDisabled) && (
+          <Menu position="bottom-end">
+            <Menu.Target>
+              <ActionIcon aria-label={`Actions for ${name}`} style={{ marginLeft: "auto" }}>
+                <Icon name="dots" />
+              </ActionIcon>
+            </Menu.Target>
+            <Menu.Dropdown>
+              {isDisabled && isOperator && (
+                <Menu.Item leftSection={<Icon name="power" size={14} />} onClick={() => switching.mutate(true)}>
+                  Enable
                 </Menu.Item>
-                <Menu.Item leftSection={<Icon name="download" size={14} />} onClick={() => give("lines")}>
-                  Export as JSON lines
-                </Menu.Item>
-                <Menu.Item leftSection={<Icon name="upload" size={14} />} onClick={() => chooser.current?.click()}>
-                  Import files…
-                </Menu.Item>
-                <Menu.Item leftSection={<Icon name="power" size={14} />} onClick={askToDisable}>
-                  Disable…
-                </Menu.Item>
-              </>
-            )}
-            <Menu.Divider />
-            <Menu.Item color="red" leftSection={<Icon name="trash" size={14} />} onClick={askToDelete}>
-              Delete…
-            </Menu.Item>
-          </Menu.Dropdown>
-        </Menu>
+              )}
+              {!isDisabled && (
+                <>
+                  <Menu.Item leftSection={<Icon name="download" size={14} />} onClick={() => give("dump")}>
+                    Export
+                  </Menu.Item>
+                  <Menu.Item leftSection={<Icon name="download" size={14} />} onClick={() => choose("export")}>
+                    Export with options…
+                  </Menu.Item>
+                  <Menu.Item leftSection={<Icon name="download" size={14} />} onClick={() => give("lines")}>
+                    Export as JSON lines
+                  </Menu.Item>
+                  <Menu.Item leftSection={<Icon name="upload" size={14} />} onClick={() => chooser.current?.click()}>
+                    Import files…
+                  </Menu.Item>
+                  <Menu.Item leftSection={<Icon name="upload" size={14} />} onClick={() => choose("import")}>
+                    Import a dump with options…
+                  </Menu.Item>
+                  {isOperator && (
+                    <Menu.Item leftSection={<Icon name="power" size={14} />} onClick={askToDisable}>
+                      Disable…
+                    </Menu.Item>
+                  )}
+                </>
+              )}
+              {isOperator && (
+                <>
+                  <Menu.Divider />
+                  <Menu.Item color="red" leftSection={<Icon name="trash" size={14} />} onClick={askToDelete}>
+                    Delete…
+                  </Menu.Item>
+                </>
+              )}
+            </Menu.Dropdown>
+          </Menu>
+        )}
       </div>
       {isOpen ? (
         <>
@@ -276,9 +323,11 @@ function Card({
           ) : isDisabled ? (
             <>
               <p>It answers no requests until it is enabled.</p>
-              <Button variant="default" onClick={() => switching.mutate(true)} loading={switching.isPending}>
-                Enable
-              </Button>
+              {isOperator && (
+                <Button variant="default" onClick={() => switching.mutate(true)} loading={switching.isPending}>
+                  Enable
+                </Button>
+              )}
             </>
           ) : (
             <>

@@ -1,6 +1,7 @@
 // The server itself: its log, the queries that run, what was slow, the settings in force.
 import { SegmentedControl } from "@mantine/core";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { serverOf } from "../../api/node";
 import { counted, size, uptime } from "../../format/format";
 import { useLive } from "../../shell/live";
 import { Screen } from "../../shell/Screen";
@@ -30,7 +31,7 @@ export function ServerScreen() {
   const tab: Tab = TABS.find(({ value }) => value === search.tab)?.value ?? "log";
   const go = (next: { tab?: string; level?: string; text?: string }, replace: boolean) =>
     void navigate({ to: "/server", search: next, replace });
-  const node = live?.latest;
+  const node = serverOf(live?.latest);
   return (
     <Screen
       title="Server"

@@ -1,6 +1,6 @@
 // The live charts: writes, requests, how long they take, memory and disk.
 import { lazy, Suspense, useMemo } from "react";
-import type { Latency, Live } from "../../api/node";
+import { serverOf, type Latency, type Live, type ServerCounters } from "../../api/node";
 import { percentile, since } from "../../chart/percentiles";
 import { duration, rate, size } from "../../format/format";
 import { lastEtag, rates, requestsOf, useLive } from "../../shell/live";
@@ -31,23 +31,26 @@ export function Charts({ database }: { database: string }) {
     // It may have been opened in between; what was not counted then is not known.
     const padded = (found: number[]) => [...Array<null>(Math.max(0, after.length - found.length)).fill(null), ...found];
     const rateOf = (counter: (live: Live) => number | undefined) => padded(rates(samples, counter));
-    const latency = (kind: (live: Live) => Latency) => {
-      const windows = samples.slice(1).map((sample, at) => {
-        const earlier = samples[Math.max(0, at + 1 - WINDOW_SAMPLES)]!;
+    // All or none: rights that change make another user.
+    const ofServer = samples.flatMap((sample) => serverOf(sample) ?? []);
+    const latency = (kind: (server: ServerCounters) => Latency) => {
+      const windows = ofServer.slice(1).map((sample, at) => {
+        const earlier = ofServer[Math.max(0, at + 1 - WINDOW_SAMPLES)]!;
         return since(kind(earlier).Buckets, kind(sample).Buckets);
       });
       return PERCENTILES.map(([name, part]) => ({ name, values: windows.map((window) => percentile(window, part)) }));
     };
     const all = {
       after,
+      isOfServer: ofServer.length === samples.length,
       writes: [{ values: rateOf(lastEtag(database)) }],
       requests: [
         { name: "database", values: rateOf(requestsOf(database)) },
-        { name: "whole server", values: rateOf((sample) => sample.Requests) },
+        ...(ofServer.length > 0 ? [{ name: "whole server", values: rateOf((sample) => sample.Requests) }] : []),
       ],
       reads: latency((sample) => sample.Latency.Reads),
       changes: latency((sample) => sample.Latency.Writes),
-      memory: [{ values: samples.slice(1).map((sample) => sample.ResidentInBytes) }],
+      memory: [{ values: ofServer.slice(1).map((sample) => sample.ResidentInBytes) }],
       disk: [
         { name: "read", values: rateOf((sample) => sample.DiskReadInBytes) },
         { name: "written", values: rateOf((sample) => sample.DiskWrittenInBytes) },
@@ -58,6 +61,7 @@ export function Charts({ database }: { database: string }) {
     const broken = (lines: Lines) => lines.map((line) => ({ ...line, values: [...line.values, null] }));
     return {
       after: [...after, (after.at(-1) ?? 0) + 1],
+      isOfServer: all.isOfServer,
       writes: broken(all.writes),
       requests: broken(all.requests),
       reads: broken(all.reads),
@@ -72,24 +76,28 @@ export function Charts({ database }: { database: string }) {
       <Suspense fallback={<Loading what="charts" />}>
         <LiveChart title="Writes per second" times={times} lines={series.writes} format={rate} topMin={5} />
         <LiveChart title="Requests per second" times={times} lines={series.requests} format={rate} topMin={5} />
-        <LiveChart title="Read latency, whole server" times={times} lines={series.reads} format={duration} topMin={1} />
-        <LiveChart title="Write latency, whole server" times={times} lines={series.changes} format={duration} topMin={1} />
-        <LiveChart
-          title="Memory, whole server"
-          times={times}
-          lines={series.memory}
-          format={size}
-          topMin={16 << 20}
-          increments={BYTES}
-        />
-        <LiveChart
-          title="Disk per second, whole server"
-          times={times}
-          lines={series.disk}
-          format={size}
-          topMin={64 << 10}
-          increments={BYTES}
-        />
+        {series.isOfServer && (
+          <>
+            <LiveChart title="Read latency, whole server" times={times} lines={series.reads} format={duration} topMin={1} />
+            <LiveChart title="Write latency, whole server" times={times} lines={series.changes} format={duration} topMin={1} />
+            <LiveChart
+              title="Memory, whole server"
+              times={times}
+              lines={series.memory}
+              format={size}
+              topMin={16 << 20}
+              increments={BYTES}
+            />
+            <LiveChart
+              title="Disk per second, whole server"
+              times={times}
+              lines={series.disk}
+              format={size}
+              topMin={64 << 10}
+              increments={BYTES}
+            />
+          </>
+        )}
       </Suspense>
     </div>
   );

@@ -1,5 +1,6 @@
 // The journal of a database, what was flushed of it, who still reads old states, and the room on the device.
 import type { StorageArea } from "../../api/diagnostics";
+import { serverOf } from "../../api/node";
 import { count, counted, size } from "../../format/format";
 import { useLive } from "../../shell/live";
 import { Facts } from "./Facts";
@@ -15,7 +16,7 @@ export function Storage({ areas }: { areas: readonly StorageArea[] }) {
   const journalSize = Journals.reduce((sum, journal) => sum + journal.AllocatedSpaceInBytes, 0);
   const behind = Flush.LastTransaction - Flush.FlushedTransaction;
   const age = Flush.LastTransaction - Readers.OldestTransaction;
-  const node = live?.latest;
+  const node = serverOf(live?.latest);
   const facts: [string, string][] = [
     [
       "Journal of the documents",

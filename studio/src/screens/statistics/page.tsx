@@ -3,9 +3,11 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { storageReport } from "../../api/diagnostics";
 import { statistics, type DatabaseStatistics } from "../../api/statistics";
+import { serverOf } from "../../api/node";
 import { ago, count, duration } from "../../format/format";
 import { ofDatabase, useLive } from "../../shell/live";
 import { Screen } from "../../shell/Screen";
+import { useAbilities } from "../../shell/session";
 import { Failed, Loading } from "../../shell/states";
 import { SlowRequests } from "../server/SlowRequests";
 import { Charts } from "./Charts";
@@ -21,6 +23,7 @@ const POLL_MS = 4000;
 
 export function Statistics() {
   const { database } = route.useParams();
+  const { isOperator, administers } = useAbilities();
   const { data, error, refetch } = useQuery({
     queryKey: ["statistics", database],
     queryFn: ({ signal }) => statistics(database, signal),
@@ -30,6 +33,7 @@ export function Statistics() {
     queryKey: ["storage", database],
     queryFn: ({ signal }) => storageReport(database, signal),
     refetchInterval: POLL_MS,
+    enabled: administers(database),
   });
   return (
     <Screen title="Statistics" about={database}>
@@ -50,17 +54,19 @@ export function Statistics() {
           ) : storage.error ? (
             <Failed what="The storage report cannot be read" error={storage.error} retry={() => void storage.refetch()} />
           ) : (
-            <Loading what="the storage report" />
+            administers(database) && <Loading what="the storage report" />
           )}
-          <section className={styles.panel} aria-labelledby="slow">
-            <h2 id="slow">
-              Slow requests and queries
-              <Link to="/server" search={{ tab: "slow" }}>
-                of the whole server
-              </Link>
-            </h2>
-            <SlowRequests database={database} countMax={20} />
-          </section>
+          {isOperator && (
+            <section className={styles.panel} aria-labelledby="slow">
+              <h2 id="slow">
+                Slow requests and queries
+                <Link to="/server" search={{ tab: "slow" }}>
+                  of the whole server
+                </Link>
+              </h2>
+              <SlowRequests database={database} countMax={20} />
+            </section>
+          )}
           <Numbers database={database} data={data} />
         </div>
       )}
@@ -71,6 +77,7 @@ export function Statistics() {
 function Numbers({ database, data }: { database: string; data: DatabaseStatistics }) {
   const { data: live } = useLive();
   const counters = ofDatabase(live?.latest, database);
+  const node = serverOf(live?.latest);
   const open = counters?.State === "Open" ? counters : undefined;
   const failedCount = data.Indexes.filter((index) => index.State === "Error").length;
   const staleCount = data.Indexes.filter((index) => index.IsStale && index.State !== "Error").length;
@@ -92,7 +99,7 @@ function Numbers({ database, data }: { database: string; data: DatabaseStatistic
     ["Requests since the database was loaded", open ? count(open.Requests) : "–"],
     ["Last etag", count(data.LastDatabaseEtag)],
     ["Server running for", live ? duration(live.latest.UptimeInMs) : "–"],
-    ["Server errors since its start", live ? count(live.latest.ServerErrors) : "–"],
+    ...(node ? [["Server errors since its start", count(node.ServerErrors)] satisfies [string, string]] : []),
     ["Database id", data.DatabaseId],
     ["Change vector", data.DatabaseChangeVector || "–"],
   ];

@@ -1,0 +1,29 @@
+// What a user of the studio may do, by the rights that the server grants.
+import type { Caller } from "../api/access";
+
+/** `anyone`: the server asks nobody who they are. */
+export type User = { kind: "known"; caller: Caller } | { kind: "anyone" };
+
+export type Abilities = {
+  user: User;
+  /** May operate the server and all of its databases. */
+  isOperator: boolean;
+  isClusterAdmin: boolean;
+  /** May administer a database. */
+  administers: (database: string) => boolean;
+};
+
+/** What a user may do: the server decides, the studio leaves out what it would refuse. */
+export function abilitiesOf(user: User): Abilities {
+  if (user.kind === "anyone") return { user, isOperator: true, isClusterAdmin: true, administers: () => true };
+  const { clearance, permissions } = user.caller;
+  const isOperator = clearance !== "ValidUser";
+  return {
+    user,
+    isOperator,
+    isClusterAdmin: clearance === "ClusterAdmin",
+    administers: (database) =>
+      isOperator ||
+      Object.entries(permissions).some(([name, right]) => right === "Admin" && name.toLowerCase() === database.toLowerCase()),
+  };
+}
