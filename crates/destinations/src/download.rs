@@ -67,7 +67,7 @@ impl Object {
                     Some(Ok(piece)) => {
                         at += piece.len() as u64;
                         if sender.send(Ok(piece)).await.is_err() {
-                            // Nobody reads any more.
+                            // The reader is gone.
                             return;
                         }
                         (progress, pause) = (Instant::now(), RETRY_PAUSE_MIN);

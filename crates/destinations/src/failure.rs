@@ -90,33 +90,42 @@ impl Failure {
             "InvalidAccessKeyId" | "UnrecognizedClientException" => {
                 Some("the access key is not known there. Correct 'AwsAccessKey' in 'S3Settings'")
             }
-            "SignatureDoesNotMatch" => Some("the secret key does not belong to the access key. Correct 'AwsSecretKey' in 'S3Settings'"),
-            "InvalidToken" | "ExpiredToken" | "ExpiredTokenException" => {
-                Some("the session token is not valid, or not any more. Renew the keys and 'AwsSessionToken' in 'S3Settings'")
+            "SignatureDoesNotMatch" => {
+                Some("the secret key does not belong to the access key. Correct 'AwsSecretKey' in 'S3Settings'")
             }
+            "InvalidToken" | "ExpiredToken" | "ExpiredTokenException" => Some(
+                "the session token is not valid, or not any more. Renew the keys and 'AwsSessionToken' in 'S3Settings'",
+            ),
             "RequestTimeTooSkewed" | "RequestExpired" | "RequestNotYetValid" => {
                 Some("the clock of this machine differs from the store's. Set it, for example by NTP")
             }
             "NoSuchBucket" => Some("there is no such bucket. Create it, or correct 'BucketName'"),
             "ContainerNotFound" => Some("there is no such container. Create it, or correct 'StorageContainer'"),
             "InvalidBucketName" => Some("a bucket cannot have this name. Correct 'BucketName'"),
-            "PermanentRedirect" | "TemporaryRedirect" | "AuthorizationHeaderMalformed" | "IllegalLocationConstraintException" => {
-                Some("the bucket is in another region, or has another address. Correct 'AwsRegionName' or 'CustomServerUrl'")
+            "PermanentRedirect"
+            | "TemporaryRedirect"
+            | "AuthorizationHeaderMalformed"
+            | "IllegalLocationConstraintException" => Some(
+                "the bucket is in another region, or has another address. Correct 'AwsRegionName' or 'CustomServerUrl'",
+            ),
+            "QuotaExceeded" | "XMinioStorageFull" | "XMinioAdminBucketQuotaExceeded" | "InsufficientCapacity" => {
+                Some(FULL)
             }
-            "QuotaExceeded" | "XMinioStorageFull" | "XMinioAdminBucketQuotaExceeded" | "InsufficientCapacity" => Some(FULL),
             "EntityTooLarge" => Some("the store does not take files of this size"),
             "InvalidPart" | "InvalidDigest" | "BadDigest" | "XAmzContentSHA256Mismatch" => {
                 Some("what arrived is not what was sent. It is sent again with the next backup")
             }
-            "invalid_grant" => {
-                Some("Google does not accept the key. Correct 'GoogleCredentialsJson', or the clock of this machine if it is wrong")
+            "invalid_grant" => Some(
+                "Google does not accept the key. Correct 'GoogleCredentialsJson', or the clock of this machine if it is wrong",
+            ),
+            "AuthenticationFailed" | "AccessDenied" | "AuthorizationFailure" | "AuthorizationPermissionMismatch" => {
+                match kind {
+                    Azure if self.code == "AuthenticationFailed" => Some(
+                        "Azure does not accept the credentials. Correct 'AccountKey' or 'SasToken', or the clock of this machine if it is wrong",
+                    ),
+                    _ => Some(DENIED),
+                }
             }
-            "AuthenticationFailed" | "AccessDenied" | "AuthorizationFailure" | "AuthorizationPermissionMismatch" => match kind {
-                Azure if self.code == "AuthenticationFailed" => Some(
-                    "Azure does not accept the credentials. Correct 'AccountKey' or 'SasToken', or the clock of this machine if it is wrong",
-                ),
-                _ => Some(DENIED),
-            },
             _ => None,
         };
         let is_about = |word: &str| self.message.contains(word);
@@ -147,7 +156,8 @@ impl Failure {
     }
 }
 
-const FULL: &str = "the store has no room. Make room there, raise its quota, or let a 'RetentionPolicy' remove old backups";
+const FULL: &str =
+    "the store has no room. Make room there, raise its quota, or let a 'RetentionPolicy' remove old backups";
 const DENIED: &str = "the credentials do not allow it. Grant them to list, read, write and delete files of the bucket";
 
 fn after<'t>(text: &'t str, what: &str) -> Option<&'t str> {
@@ -185,16 +195,26 @@ mod tests {
     fn a_reason_says_what_to_do() {
         use DestinationKind::{Azure, GoogleCloud, S3};
         let answer = |status: &str, code: &str| {
-            format!("Error performing PUT http://x/y?sig=zork in 1ms - Server returned non-2xx status code: {status}: <?xml?><Error><Code>{code}</Code><Message>Hm.</Message><StringToSign>zork</StringToSign></Error>")
+            format!(
+                "Error performing PUT http://x/y?sig=zork in 1ms - Server returned non-2xx status code: {status}: <?xml?><Error><Code>{code}</Code><Message>Hm.</Message><StringToSign>zork</StringToSign></Error>"
+            )
         };
-        check(&answer("403 Forbidden", "InvalidAccessKeyId"), S3, "Correct 'AwsAccessKey' in 'S3Settings' (InvalidAccessKeyId: Hm.)");
+        check(
+            &answer("403 Forbidden", "InvalidAccessKeyId"),
+            S3,
+            "Correct 'AwsAccessKey' in 'S3Settings' (InvalidAccessKeyId: Hm.)",
+        );
         check(&answer("403 Forbidden", "SignatureDoesNotMatch"), S3, "'AwsSecretKey'");
         check(&answer("403 Forbidden", "RequestTimeTooSkewed"), S3, "clock");
         check(&answer("404 Not Found", "NoSuchBucket"), S3, "Create it");
         check(&answer("403 Forbidden", "Zork"), S3, "do not allow it");
         check(&answer("403 Forbidden", "AuthenticationFailed"), Azure, "'SasToken'");
         check(&answer("507 Insufficient Storage", "Hm"), S3, "no room");
-        check(r#"status code: 400 Bad Request: {"error":"invalid_grant","error_description":"Invalid JWT Signature."}"#, GoogleCloud, "Invalid JWT");
+        check(
+            r#"status code: 400 Bad Request: {"error":"invalid_grant","error_description":"Invalid JWT Signature."}"#,
+            GoogleCloud,
+            "Invalid JWT",
+        );
         check("invalid peer certificate: UnknownIssuer", S3, "SSL_CERT_FILE");
         check("Connection refused (os error 111)", S3, "cannot be reached");
     }

@@ -18,7 +18,10 @@ pub(crate) fn open(given: &DestinationSettings, options: &ObjectStores) -> Resul
     let bucket = settings.part_of_address("BucketName", "-._")?;
     let credentials = settings.required("GoogleCredentialsJson")?;
     let wrong = || {
-        settings.bad("GoogleCredentialsJson", "must be the text of the JSON file of a service account's key, with 'private_key' and 'client_email'")
+        settings.bad(
+            "GoogleCredentialsJson",
+            "must be the text of the JSON file of a service account's key, with 'private_key' and 'client_email'",
+        )
     };
     let key = Value::parse(credentials.as_bytes()).map_err(|_| wrong())?;
     let property = |name: &str| key.get(name).and_then(Value::as_str);

@@ -32,7 +32,7 @@ pub const UPLOAD_RATE_MIN: u64 = 16 << 10;
 pub const KEEP_ALIVE_TIME: Duration = Duration::from_secs(30);
 /// How long the parts of an upload that failed are being removed at most. After that a rule of the bucket has to remove them.
 pub const ABORT_TIME_MAX: Duration = Duration::from_secs(20);
-/// How often somebody who waits for an upload learns of it, and can end it.
+/// How often the caller of an upload is called back, and can end it.
 pub const PROGRESS_PERIOD: Duration = Duration::from_millis(200);
 
 /// Threads of the runtime of all object stores of the process. They encrypt and sign.

@@ -1,16 +1,19 @@
-//! The runtime and the HTTP client of all object stores of the process, made when the first one is opened. They stay until the process ends:
-//! a request is somebody's wait, so at rest the threads `object-stores` sleep.
+//! The runtime and the HTTP client of all object stores of the process, made when the first one is opened.
+//!
+//! They stay until the process ends. A request runs while a thread waits for it, so that the threads `object-stores` sleep at rest.
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
 use database::{Error, Result};
 use futures_util::stream;
 use http_body_util::{BodyExt, StreamBody};
-use object_store::client::{HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpResponseBody, HttpService};
+use object_store::client::{
+    HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpResponseBody, HttpService,
+};
 use object_store::{BackoffConfig, ClientOptions, RetryConfig};
 use parking_lot::Mutex;
 use tokio::runtime::{Builder, Runtime};
@@ -18,7 +21,8 @@ use tokio::time::timeout;
 
 use crate::ObjectStores;
 use crate::limits::{
-    CONNECT_TIME_MAX, KEEP_ALIVE_TIME, PROGRESS_PERIOD, RESOLVER_THREADS_MAX, RETRY_PAUSE_MAX, RETRY_PAUSE_MIN, THREADS, UPLOAD_RATE_MIN,
+    CONNECT_TIME_MAX, KEEP_ALIVE_TIME, PROGRESS_PERIOD, RESOLVER_THREADS_MAX, RETRY_PAUSE_MAX, RETRY_PAUSE_MIN,
+    THREADS, UPLOAD_RATE_MIN,
 };
 use crate::settings::bad;
 
@@ -42,7 +46,8 @@ impl Network {
         if let Some(network) = &*network {
             return Ok(network.clone());
         }
-        let made = Arc::new(Network::make().map_err(|reason| bad(format!("object stores cannot be reached: {reason}")))?);
+        let made =
+            Arc::new(Network::make().map_err(|reason| bad(format!("object stores cannot be reached: {reason}")))?);
         *network = Some(made.clone());
         Ok(made)
     }
@@ -98,7 +103,7 @@ impl Network {
     ) -> Result<object_store::Result<T>> {
         let (ended, end) = mpsc::sync_channel(1);
         let task = self.runtime.spawn(async move {
-            // Whoever waits may have given up.
+            // The waiting thread may have given up.
             _ = ended.send(request.await);
         });
         let given_up = loop {

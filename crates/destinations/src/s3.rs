@@ -28,7 +28,7 @@ const NO_REGION: &str = "us-east-1";
 
 pub(crate) fn open(given: &DestinationSettings, options: &ObjectStores) -> Result<Opened> {
     let settings = Settings::new(given, &KNOWN)?;
-    // Without keys the client would take those of the machine, which may do more than whoever writes these settings.
+    // Without keys the client would take those of the machine, which may do more than the author of these settings.
     let (access, secret) = (settings.required("AwsAccessKey")?, settings.required("AwsSecretKey")?);
     let token = settings.text("AwsSessionToken")?;
     let bucket = settings.part_of_address("BucketName", "-._")?;
@@ -38,7 +38,8 @@ pub(crate) fn open(given: &DestinationSettings, options: &ObjectStores) -> Resul
         Some(_) => settings.part_of_address("AwsRegionName", "-")?,
         None if server.is_some() => NO_REGION,
         None => {
-            return Err(settings.bad("AwsRegionName", "must be given, such as 'eu-central-1', if there is no 'CustomServerUrl'"));
+            return Err(settings
+                .bad("AwsRegionName", "must be given, such as 'eu-central-1', if there is no 'CustomServerUrl'"));
         }
     };
     let address = Address::new(server.as_ref(), region, bucket, is_path_style)?;
@@ -62,7 +63,9 @@ pub(crate) fn open(given: &DestinationSettings, options: &ObjectStores) -> Resul
         Some(server) => format!("the bucket '{bucket}' of {}", server.as_str().trim_end_matches('/')),
         None => format!("the S3 bucket '{bucket}' in {region}"),
     };
-    let store = builder.build().map_err(|error| bad(format!("'S3Settings' cannot be used: {}", secrets.redact(&error.to_string()))))?;
+    let store = builder
+        .build()
+        .map_err(|error| bad(format!("'S3Settings' cannot be used: {}", secrets.redact(&error.to_string()))))?;
     Ok(Opened { store: Arc::new(store), place, root: settings.folder()?, secrets })
 }
 
@@ -77,7 +80,8 @@ fn server(settings: &Settings<'_>, text: &str) -> Result<Url> {
             && url.fragment().is_none()
     };
     // The text is not repeated: it may have a password.
-    let rule = "must be an address of a server such as 'https://minio.example.com:9000', without user, password or query";
+    let rule =
+        "must be an address of a server such as 'https://minio.example.com:9000', without user, password or query";
     let url = Url::parse(text).ok().filter(is_plain);
     url.ok_or_else(|| settings.bad("CustomServerUrl", rule))
 }
@@ -96,7 +100,8 @@ impl Address {
             Some(server) => server.clone(),
             None => {
                 let domain = if region.starts_with("cn-") { "amazonaws.com.cn" } else { "amazonaws.com" };
-                Url::parse(&format!("https://s3.{region}.{domain}")).map_err(|error| bad(format!("the address of S3 cannot be made: {error}")))?
+                Url::parse(&format!("https://s3.{region}.{domain}"))
+                    .map_err(|error| bad(format!("the address of S3 cannot be made: {error}")))?
             }
         };
         let host = server.host_str().unwrap_or_default();
@@ -105,7 +110,9 @@ impl Address {
         let has_bucket = !is_path_style && !is_number && host != "localhost" && !bucket.contains(['.', '_']);
         let mut endpoint = server.clone();
         if has_bucket && endpoint.set_host(Some(&format!("{bucket}.{host}"))).is_err() {
-            return Err(bad(format!("the bucket '{bucket}' cannot be a part of the name of a host. Set 'ForcePathStyle' in 'S3Settings'")));
+            return Err(bad(format!(
+                "the bucket '{bucket}' cannot be a part of the name of a host. Set 'ForcePathStyle' in 'S3Settings'"
+            )));
         }
         Ok(Address { endpoint: endpoint.as_str().trim_end_matches('/').to_owned(), has_bucket })
     }

@@ -70,7 +70,9 @@ impl ObjectDestination {
             let (began, mut pause) = (Instant::now(), RETRY_PAUSE_MIN);
             loop {
                 match request().await {
-                    Err(error) if !Failure::of(&error).is_final() && began.elapsed() < retry_time_max => sleep(pause).await,
+                    Err(error) if !Failure::of(&error).is_final() && began.elapsed() < retry_time_max => {
+                        sleep(pause).await
+                    }
                     outcome => return outcome,
                 }
                 pause = (pause * 2).min(RETRY_PAUSE_MAX);

@@ -32,7 +32,8 @@ pub(crate) fn put(
     let location = to.location(OPERATION, path)?;
     let part_size = part_size(size);
     if part_size > PART_SIZE_MAX {
-        let reason = format!("it has {size} bytes, and no store takes parts over PART_SIZE_MAX of {PART_SIZE_MAX} bytes");
+        let reason =
+            format!("it has {size} bytes, and no store takes parts over PART_SIZE_MAX of {PART_SIZE_MAX} bytes");
         return Err(to.error(OPERATION, path, reason));
     }
     file.rewind().map_err(|error| unreadable(to, path, &error))?;
@@ -88,12 +89,16 @@ fn check(to: &ObjectDestination, path: &str, location: Path, size: u64) -> Resul
         tracing::warn!(path, error = %to.failed("remove", path, &error), "a file of wrong size was not removed");
     }
     let has = stored.size;
-    Err(to.error(OPERATION, path, format!("the store has {has} bytes of {size} after it took all. Look at the store, then try again")))
+    Err(to.error(
+        OPERATION,
+        path,
+        format!("the store has {has} bytes of {size} after it took all. Look at the store, then try again"),
+    ))
 }
 
 type Upload = Arc<Mutex<Box<dyn MultipartUpload>>>;
 
-/// Stores a file in parts. Nobody sees it before the last request, and after a failure the parts are removed.
+/// Stores a file in parts. The last request makes it visible. After a failure the parts are removed.
 fn put_parts(
     to: &ObjectDestination,
     path: &str,
@@ -103,15 +108,15 @@ fn put_parts(
     sent: &mut dyn FnMut(u64) -> Result<()>,
 ) -> Result<()> {
     let (store, target) = (to.store.clone(), location.clone());
-    // Not ended early: an upload that was begun and is not known is one that nobody removes.
+    // Not ended early: an upload whose id did not arrive cannot be aborted.
     let begun = to.persist(move || {
         let (store, target) = (store.clone(), target.clone());
         async move { store.put_multipart(&target).await }
     })?;
     let upload = begun.map_err(|error| to.failed(OPERATION, path, &error))?;
     let upload = Arc::new(Mutex::new(upload));
-    let outcome =
-        send_parts(to, path, &upload, file, sizes, sent).and_then(|()| complete(to, path, location, &upload, sizes.all));
+    let outcome = send_parts(to, path, &upload, file, sizes, sent)
+        .and_then(|()| complete(to, path, location, &upload, sizes.all));
     if outcome.is_err() {
         abort(to, path, upload)?;
     }
@@ -181,13 +186,18 @@ fn complete(to: &ObjectDestination, path: &str, location: &Path, upload: &Upload
 
 /// Removes the parts of an upload that failed, as far as the store can be reached.
 fn abort(to: &ObjectDestination, path: &str, upload: Upload) -> Result<()> {
-    let aborted = to.wait(async move { Ok(timeout(ABORT_TIME_MAX, async { upload.lock().await.abort().await }).await) })?;
+    let aborted =
+        to.wait(async move { Ok(timeout(ABORT_TIME_MAX, async { upload.lock().await.abort().await }).await) })?;
     let reason = match aborted {
         Ok(Ok(Ok(()))) => return Ok(()),
         Ok(Ok(Err(error))) | Err(error) => to.failed("remove the parts of", path, &error).to_string(),
         Ok(Err(_)) => format!("no answer within {} s", ABORT_TIME_MAX.as_secs()),
     };
-    tracing::warn!(path, reason, "parts of an upload that failed stay in the store until a rule of the bucket removes them");
+    tracing::warn!(
+        path,
+        reason,
+        "parts of an upload that failed stay in the store until a rule of the bucket removes them"
+    );
     Ok(())
 }
 

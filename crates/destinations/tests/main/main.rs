@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use database::Error;
 use database::backups::{Destination, DestinationKind, DestinationSettings, OpenDestination, StoredFile};
+use json::Value;
 use rookery_destinations::ObjectStores;
 use rookery_destinations::limits::PART_SIZE;
-use json::Value;
 use stub::{Fault, Stub};
 
 const ACCESS: &str = "AKIAZORKZORKZORKZORK";
@@ -146,7 +146,7 @@ fn nothing_is_left_of_an_upload_that_fails() {
     stub.fail("partNumber=3", usize::MAX, Fault::Answer(503, "SlowDown"));
     let place = open(&stub, &hasty());
     refused(put(&*place, "x", &large), "too busy");
-    // Ended by whoever waits for it.
+    // Ended by the caller.
     let mut killed = |stored| if stored > 0 { Err(Error::Canceled) } else { Ok(()) };
     let ended = place.put("y", &mut file(&large), LARGE as u64, &mut killed);
     assert!(matches!(ended, Err(Error::Canceled)), "{ended:?}");
@@ -286,10 +286,8 @@ fn no_secret_is_shown() {
     let (account, signature) = ("hush-hush-hush-hush-hush", "Zm9vYmFyYmF6%2Bxyz%3D");
     let token = format!("?sv=2026&sp=rwdl&sig={signature}");
     for properties in [format!(r#""AccountKey":"{}""#, "aHVzaC1odXNoLWh1c2g="), format!(r#""SasToken":"{token}""#)] {
-        let given = settings(
-            DestinationKind::Azure,
-            &format!(r#"{{"StorageContainer":"c","AccountName":"a",{properties}}}"#),
-        );
+        let given =
+            settings(DestinationKind::Azure, &format!(r#"{{"StorageContainer":"c","AccountName":"a",{properties}}}"#));
         let options = ObjectStores { azure_endpoint: Some("http://127.0.0.1:9/a".to_owned()), ..hasty() };
         let place = options.open(&given).unwrap();
         let error = place.list("").unwrap_err();

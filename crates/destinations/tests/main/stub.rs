@@ -181,13 +181,13 @@ fn xml(text: String) -> Answer {
 }
 
 fn failure(status: u16, code: &str) -> Answer {
-    let text = format!("<?xml version=\"1.0\"?><Error><Code>{code}</Code><Message>The store says so.</Message></Error>");
+    let text =
+        format!("<?xml version=\"1.0\"?><Error><Code>{code}</Code><Message>The store says so.</Message></Error>");
     (status, Vec::new(), text.into_bytes())
 }
 
 fn part_of(object: &[u8], range: Option<&str>) -> Answer {
-    let mut headers =
-        vec![("ETag", "\"e\"".to_owned()), ("Last-Modified", "Fri, 27 Nov 2026 02:00:00 GMT".to_owned())];
+    let mut headers = vec![("ETag", "\"e\"".to_owned()), ("Last-Modified", "Fri, 27 Nov 2026 02:00:00 GMT".to_owned())];
     let Some((begin, end)) = range.and_then(|range| range.strip_prefix("bytes=")?.split_once('-')) else {
         return (200, headers, object.to_vec());
     };
