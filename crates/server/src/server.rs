@@ -525,6 +525,10 @@ fn open_databases(
     let limits = &given.limits;
     options.clock = given.clock.clone();
     options.async_writes = async_writes;
+    #[cfg(feature = "cloud")]
+    {
+        options.destinations = Arc::new(destinations::ObjectStores::default());
+    }
     options.backup_root = given.backup_root.clone();
     options.limits.memory = memory.clone();
     options.limits.bodies = bodies.clone();

@@ -5,6 +5,7 @@
 //!  "RetentionPolicy":{"Disabled":false,"MinimumBackupAgeToKeep":"7.00:00:00"},"BackupType":"Backup","LocalSettings":{"FolderPath":"/backups"}}
 //! ```
 
+use std::fmt;
 use std::time::Duration;
 
 use documents::{Feature, base64};
@@ -80,12 +81,20 @@ impl DestinationKind {
 }
 
 /// A place where backups are kept, with what is needed to reach it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct DestinationSettings {
     /// What it is.
     pub kind: DestinationKind,
     /// `{"FolderPath":"/backups"}`, `{"BucketName":"..","AwsRegionName":"..",..}`, ..
     pub settings: Value,
+}
+
+/// The settings have keys and tokens, which stay out of logs: their names are shown.
+impl fmt::Debug for DestinationSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.settings.members().iter().map(|(name, _)| name.as_str()).collect();
+        f.debug_struct("DestinationSettings").field("kind", &self.kind).field("settings", &names).finish()
+    }
 }
 
 /// The properties of settings that name destinations which cannot be used.
@@ -110,7 +119,7 @@ pub struct BackupConfiguration {
 }
 
 /// A task of a database that makes backups by the clock.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct BackupTask {
     /// The raft index under which it was made.
     pub id: u64,
@@ -146,6 +155,15 @@ impl BackupConfiguration {
     /// Whether it goes anywhere else than to a folder.
     pub fn has_cloud(&self) -> bool {
         self.destinations.iter().any(|place| place.kind != DestinationKind::Local)
+    }
+}
+
+/// `value` has the settings of destinations, and the key.
+impl fmt::Debug for BackupTask {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut debug = f.debug_struct("BackupTask");
+        debug.field("id", &self.id).field("name", &self.name).field("is_disabled", &self.is_disabled);
+        debug.field("configuration", &self.configuration).finish_non_exhaustive()
     }
 }
 
@@ -519,6 +537,18 @@ mod tests {
         let key = r#""BackupEncryptionSettings":{"EncryptionMode":"UseProvidedKey","Key":"c2hvcnQ="}"#;
         check(&full(&format!("{local},{key}")), "32 bytes");
         check(&full(&format!(r#"{local},"FtpSettings":{{"Url":"ftp://x"}}"#)), "FTP");
+    }
+
+    #[test]
+    fn a_secret_is_not_shown() {
+        let key = documents::base64::encode(&[7; KEY_SIZE]);
+        let text = format!(
+            r#"{{"FullBackupFrequency":"0 2 * * *","S3Settings":{{"BucketName":"b","AwsSecretKey":"hush-hush"}},
+                "BackupEncryptionSettings":{{"EncryptionMode":"UseProvidedKey","Key":"{key}"}}}}"#
+        );
+        let shown = format!("{:?}", task(&text).unwrap());
+        assert!(shown.contains("AwsSecretKey"), "{shown}");
+        assert!(!shown.contains("hush-hush") && !shown.contains(&key), "{shown}");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! The folder is noted as one that is being deleted while it is filled. So whatever is cut off is removed at the next start, and the
 //! transaction that makes the database known takes the note away.
 
+use std::fmt;
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
@@ -28,7 +29,7 @@ use crate::{
 };
 
 /// What is to be restored.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct RestoreRequest {
     /// The name of the new database.
     pub name: String,
@@ -44,6 +45,15 @@ pub struct RestoreRequest {
     pub encryption: Option<Value>,
     /// Whether the database is removed in place of being made known: a proof that the backup can be restored.
     pub is_trial: bool,
+}
+
+/// Without the key of the backup.
+impl fmt::Debug for RestoreRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut debug = f.debug_struct("RestoreRequest");
+        debug.field("name", &self.name).field("source", &self.source).field("last_file", &self.last_file);
+        debug.finish_non_exhaustive()
+    }
 }
 
 /// A restore that is about to run, which is an operation of the node.
