@@ -50,6 +50,15 @@ const safety = createRoute({
   component: lazyRouteComponent(() => import("./screens/safety/page"), "Safety"),
 });
 
+const restore = createRoute({
+  getParentRoute: () => root,
+  path: "/restore",
+  // `folder`: what is looked through. `operation`: what was begun, `name`: the new database; without a name a backup is verified.
+  validateSearch: (search): { folder?: string; operation?: string; name?: string } =>
+    defined({ folder: text(search["folder"]), operation: text(search["operation"]), name: text(search["name"]) }),
+  component: lazyRouteComponent(() => import("./screens/restore/page"), "Restore"),
+});
+
 const about = createRoute({
   getParentRoute: () => root,
   path: "/about",
@@ -138,6 +147,12 @@ const lifetimes = createRoute({
   component: lazyRouteComponent(() => import("./screens/lifetimes/page"), "Lifetimes"),
 });
 
+const backups = createRoute({
+  getParentRoute: () => database,
+  path: "/backups",
+  component: lazyRouteComponent(() => import("./screens/backups/page"), "Backups"),
+});
+
 function defined<T extends Record<string, string | undefined>>(search: T): { [K in keyof T]?: string } {
   return Object.fromEntries(Object.entries(search).filter(([, value]) => value !== undefined)) as { [K in keyof T]?: string };
 }
@@ -149,9 +164,10 @@ export const router = createRouter({
     server,
     access,
     safety,
+    restore,
     about,
     help,
-    database.addChildren([documents, document, query, indexes, advice, index, statistics, operations, lifetimes]),
+    database.addChildren([documents, document, query, indexes, advice, index, statistics, operations, lifetimes, backups]),
   ]),
   history: createHashHistory(),
   parseSearch,

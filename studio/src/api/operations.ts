@@ -1,10 +1,13 @@
-// What goes on in the background of a database.
+// What goes on in the background of a database, or of the server itself.
 import { below, send, sendForJson } from "./http";
+
+/** What an export, an import, a backup or a restore has counted. */
+type Counted = { Documents?: { ReadCount: number } };
 
 export type OperationState = {
   Status: "InProgress" | "Completed" | "Faulted" | "Canceled";
-  Progress: { Processed: number; Total: number } | null;
-  Result: { Message?: string; Total?: number; Type?: string } | null;
+  Progress: ({ Processed?: number; Total?: number } & Counted) | null;
+  Result: ({ Message?: string; Total?: number; Type?: string; LocalBackup?: { BackupDirectory: string | null } } & Counted) | null;
 };
 
 export type Operation = {
@@ -22,12 +25,14 @@ export async function list(database: string, signal?: AbortSignal): Promise<Oper
   return (await sendForJson<{ Results: Operation[] }>(below(database, "/operations"), { signal })).Results;
 }
 
-/** GET `/databases/{name}/operations/state` */
-export function state(database: string, id: number, signal?: AbortSignal): Promise<OperationState> {
-  return sendForJson(below(database, "/operations/state"), { query: { id }, signal });
+/** GET `/databases/{name}/operations/state`, or `/operations/state` of the server. */
+export function state(database: string | undefined, id: number, signal?: AbortSignal): Promise<OperationState> {
+  const path = "/operations/state";
+  return sendForJson(database === undefined ? path : below(database, path), { query: { id }, signal });
 }
 
-/** POST `/databases/{name}/operations/kill` */
-export async function kill(database: string, id: number): Promise<void> {
-  await send(below(database, "/operations/kill"), { method: "POST", query: { id } });
+/** POST `/databases/{name}/operations/kill`, or `/admin/operations/kill` of the server. */
+export async function kill(database: string | undefined, id: number): Promise<void> {
+  const path = database === undefined ? "/admin/operations/kill" : below(database, "/operations/kill");
+  await send(path, { method: "POST", query: { id } });
 }

@@ -37,6 +37,7 @@ export const SCREENS: readonly Place[] = [
     count: (database) => database.RunningOperations || undefined,
   },
   { to: "/databases/$database/lifetimes", label: "Lifetimes", icon: "clock" },
+  { to: "/databases/$database/backups", label: "Backups", icon: "save" },
 ];
 
 /** Screens that another screen leads to. */

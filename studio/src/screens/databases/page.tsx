@@ -85,9 +85,14 @@ export function Databases() {
             <FilterField label="Filter databases by name" placeholder="Filter by name" value={filter} onChange={setFilter} />
           )}
           {isOperator && (
-            <Button leftSection={<Icon name="plus" size={14} />} onClick={creating.open}>
-              New database
-            </Button>
+            <>
+              <Button variant="default" renderRoot={(props: object) => <Link {...props} to="/restore" search={{}} />}>
+                Restore a backup
+              </Button>
+              <Button leftSection={<Icon name="plus" size={14} />} onClick={creating.open}>
+                New database
+              </Button>
+            </>
           )}
         </>
       }

@@ -10,7 +10,7 @@ import { Screen } from "../../shell/Screen";
 import { Failed, Loading, messageOf } from "../../shell/states";
 import { told } from "../../shell/toasts";
 import tables from "../../shell/table.module.css";
-import { wholeNumber } from "./number";
+import { wholeNumber } from "../../format/number";
 import styles from "./lifetimes.module.css";
 
 const route = getRouteApi("/databases/$database/lifetimes");

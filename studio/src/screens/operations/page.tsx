@@ -36,7 +36,7 @@ export function Operations() {
         )
       ) : data.length === 0 ? (
         <Empty icon="operations" title="No operations">
-          Bulk inserts, and patches and deletions by query, are listed here while they run and for a while after.
+          Bulk inserts, backups, and patches and deletions by query, are listed here while they run and for a while after.
         </Empty>
       ) : (
         <div className={tables.scroll}>
@@ -79,7 +79,12 @@ function titleOf({ Description }: Operation): string {
 
 /** How much it did, or why it failed. */
 function doneBy({ Id, State: { Status, Progress, Result } }: Operation): string {
-  if (Progress) {
+  const documents = (Progress ?? Result)?.Documents?.ReadCount;
+  if (documents !== undefined) {
+    const done = counted(documents, "document");
+    return Status === "Completed" ? done : Status === "InProgress" ? `${done} so far` : `Ended after ${done}`;
+  }
+  if (Progress?.Total !== undefined && Progress.Processed !== undefined) {
     const of = Progress.Total > 0 ? ` of ${count(Progress.Total)}` : "";
     const what = Progress.Total === 1 || (Progress.Total <= 0 && Progress.Processed === 1) ? "document" : "documents";
     return `${Status === "InProgress" ? "" : "Ended after "}${count(Progress.Processed)}${of} ${what}`;
@@ -98,7 +103,8 @@ const STATES = {
 function Row({ database, operation }: { database: string; operation: Operation }) {
   const requests = useQueryClient();
   const { Status, Progress } = operation.State;
-  const part = Progress && Progress.Total > 0 ? Progress.Processed / Progress.Total : undefined;
+  const { Processed: processed = 0, Total: total = 0 } = Progress ?? {};
+  const part = total > 0 ? processed / total : undefined;
   const took = (operation.EndTime ? Date.parse(operation.EndTime) : serverNow()) - Date.parse(operation.StartTime);
   const stop = () =>
     kill(database, operation.Id).then(

@@ -5,6 +5,7 @@ import { serverOf } from "../../api/node";
 import { counted, size, uptime } from "../../format/format";
 import { useLive } from "../../shell/live";
 import { Screen } from "../../shell/Screen";
+import { ServerWide } from "../backups/ServerWide";
 import { Log, levelOf } from "./Log";
 import { RunningQueries } from "./RunningQueries";
 import { Settings } from "./Settings";
@@ -20,6 +21,7 @@ const TABS = [
   { value: "log", label: "Log" },
   { value: "running", label: "Running queries" },
   { value: "slow", label: "Slow requests" },
+  { value: "backups", label: "Backups" },
   { value: "settings", label: "Settings" },
 ] as const;
 type Tab = (typeof TABS)[number]["value"];
@@ -61,6 +63,7 @@ export function ServerScreen() {
         )}
         {tab === "running" && <RunningQueries />}
         {tab === "slow" && <SlowRequests countMax={SLOW_COUNT_MAX} />}
+        {tab === "backups" && <ServerWide />}
         {tab === "settings" && <Settings />}
       </div>
     </Screen>
