@@ -37,15 +37,6 @@ const server = createRoute({
   component: lazyRouteComponent(() => import("./screens/server/page"), "ServerScreen"),
 });
 
-const restore = createRoute({
-  getParentRoute: () => root,
-  path: "/restore",
-  // `folder`: what is looked through. `operation`: what was begun, `name`: the new database; without a name a backup is verified.
-  validateSearch: (search): { folder?: string; operation?: string; name?: string } =>
-    defined({ folder: text(search["folder"]), operation: text(search["operation"]), name: text(search["name"]) }),
-  component: lazyRouteComponent(() => import("./screens/restore/page"), "Restore"),
-});
-
 const access = createRoute({
   getParentRoute: () => root,
   path: "/access",
@@ -57,6 +48,15 @@ const safety = createRoute({
   getParentRoute: () => root,
   path: "/safety",
   component: lazyRouteComponent(() => import("./screens/safety/page"), "Safety"),
+});
+
+const restore = createRoute({
+  getParentRoute: () => root,
+  path: "/restore",
+  // `folder`: what is looked through. `operation`: what was begun, `name`: the new database; without a name a backup is verified.
+  validateSearch: (search): { folder?: string; operation?: string; name?: string } =>
+    defined({ folder: text(search["folder"]), operation: text(search["operation"]), name: text(search["name"]) }),
+  component: lazyRouteComponent(() => import("./screens/restore/page"), "Restore"),
 });
 
 const about = createRoute({
@@ -162,9 +162,9 @@ export const router = createRouter({
     home,
     databases,
     server,
-    restore,
     access,
     safety,
+    restore,
     about,
     help,
     database.addChildren([documents, document, query, indexes, advice, index, statistics, operations, lifetimes, backups]),

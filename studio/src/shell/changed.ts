@@ -10,10 +10,10 @@ const KEYS = {
   databases: ["databases", "live"],
   /** A task by the clock was configured. */
   lifetimes: ["lifetimes"],
-  /** A task that makes backups was configured, or has run. */
-  backups: ["backups", "backup-configurations", "server-wide-backups"],
   /** A key was made, changed or revoked, or a certificate. */
   access: ["api-keys", "certificates", "safety"],
+  /** A task that makes backups was configured, or has run. */
+  backups: ["backups", "backup-configurations", "server-wide-backups"],
 } as const;
 
 /** What a query gave: what was run is what is shown, until it is run again. */
