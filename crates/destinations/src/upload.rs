@@ -176,10 +176,9 @@ fn complete(to: &ObjectDestination, path: &str, location: &Path, upload: &Upload
     let Err(error) = completed else { return Ok(()) };
     // The answer may have been lost: the request that is then sent again finds no upload any more, but the file.
     let failure = Failure::of(&error);
-    if !failure.is_final() || failure.is_missing_file() {
-        if to.head(location)?.is_ok_and(|stored| stored.size == size) {
-            return Ok(());
-        }
+    let may_be_there = !failure.is_final() || failure.is_missing_file();
+    if may_be_there && to.head(location)?.is_ok_and(|stored| stored.size == size) {
+        return Ok(());
     }
     Err(to.failed(OPERATION, path, &error))
 }

@@ -15,7 +15,7 @@ use crate::{Error, Operation, Result};
 /// What is below the compression.
 enum Layer {
     Plain(BufWriter<File>),
-    Sealed(Sealing<BufWriter<File>>),
+    Sealed(Box<Sealing<BufWriter<File>>>),
 }
 
 impl Write for Layer {
@@ -55,7 +55,7 @@ impl<'o> BackupFile<'o> {
         let file = BufWriter::with_capacity(BACKUP_PIECE_SIZE, file);
         let layer = match &configuration.key {
             None => Layer::Plain(file),
-            Some(key) => Layer::Sealed(Sealing::new(file, key).map_err(failed)?),
+            Some(key) => Layer::Sealed(Box::new(Sealing::new(file, key).map_err(failed)?)),
         };
         let mut encoder = zstd::stream::write::Encoder::new(layer, configuration.compression_level).map_err(failed)?;
         encoder.include_checksum(true).map_err(failed)?;

@@ -1,4 +1,5 @@
 //! Files that go to a store and come back, while connections are cut, the store is full, or refuses.
+#![allow(clippy::unwrap_used, reason = "a panic is how a test fails, in its helper functions too")]
 
 mod stub;
 
