@@ -6,9 +6,10 @@ use database::Result;
 use database::backups::DestinationSettings;
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
 
+use crate::network;
+use crate::options::{ObjectStores, Opened};
 use crate::secrets::Secrets;
 use crate::settings::{Settings, bad};
-use crate::{ObjectStores, Opened, network};
 
 const KNOWN: [&str; 5] = ["StorageContainer", "RemoteFolderName", "AccountName", "AccountKey", "SasToken"];
 

@@ -7,9 +7,10 @@ use database::backups::DestinationSettings;
 use json::Value;
 use object_store::gcp::GoogleCloudStorageBuilder;
 
+use crate::network;
+use crate::options::{ObjectStores, Opened};
 use crate::secrets::Secrets;
 use crate::settings::Settings;
-use crate::{ObjectStores, Opened, network};
 
 const KNOWN: [&str; 3] = ["BucketName", "RemoteFolderName", "GoogleCredentialsJson"];
 

@@ -19,11 +19,11 @@ use parking_lot::Mutex;
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout;
 
-use crate::ObjectStores;
 use crate::limits::{
     CONNECT_TIME_MAX, KEEP_ALIVE_TIME, PROGRESS_PERIOD, RESOLVER_THREADS_MAX, RETRY_PAUSE_MAX, RETRY_PAUSE_MIN,
     THREADS, UPLOAD_RATE_MIN,
 };
+use crate::options::ObjectStores;
 use crate::settings::bad;
 
 /// What all object stores of the process share.

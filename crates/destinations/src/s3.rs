@@ -8,9 +8,10 @@ use database::backups::DestinationSettings;
 use object_store::aws::AmazonS3Builder;
 use reqwest::Url;
 
+use crate::network;
+use crate::options::{ObjectStores, Opened};
 use crate::secrets::Secrets;
 use crate::settings::{Settings, bad};
-use crate::{ObjectStores, Opened, network};
 
 const KNOWN: [&str; 8] = [
     "AwsAccessKey",

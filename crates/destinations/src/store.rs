@@ -16,8 +16,9 @@ use tokio::time::{Instant, sleep};
 use crate::failure::Failure;
 use crate::limits::{FILES_LISTED_MAX, RETRY_PAUSE_MAX, RETRY_PAUSE_MIN};
 use crate::network::Network;
+use crate::options::{ObjectStores, Opened};
 use crate::secrets::Secrets;
-use crate::{ObjectStores, Opened, download, upload};
+use crate::{download, upload};
 
 /// One object store, and a folder in it.
 #[derive(Clone)]

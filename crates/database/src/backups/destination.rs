@@ -9,6 +9,7 @@ use std::sync::Arc;
 use documents::Feature;
 
 use super::configuration::{DestinationKind, DestinationSettings};
+use super::failure::DestinationError;
 use crate::{Error, Result};
 
 /// A file in a destination.
@@ -18,20 +19,6 @@ pub struct StoredFile {
     pub path: String,
     /// Bytes.
     pub size: u64,
-}
-
-/// Why a destination failed.
-#[derive(Debug, Clone, thiserror::Error)]
-#[error("{operation} '{path}' in {place}: {reason}")]
-pub struct DestinationError {
-    /// What was attempted, in the infinitive.
-    pub operation: &'static str,
-    /// The file or folder, below the destination.
-    pub path: String,
-    /// The destination, without secrets.
-    pub place: String,
-    /// What it said.
-    pub reason: String,
 }
 
 /// A place for the files of backups. All functions may wait for long.

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use documents::{Date, Etag};
 
@@ -11,36 +11,11 @@ use super::configuration::{BackupConfiguration, BackupKind, DestinationKind};
 use super::destination::{self, Destination, FolderDestination, PARTIAL};
 use super::file::BackupFile;
 use super::names::{self, BackupName, FileKind};
+use super::result::{BackupResult, UploadCounts};
 use super::snapshot;
 use super::status::BackupStatus;
 use crate::smuggler::{DumpWriter, ItemType, SmugglerOptions, SmugglerResult, indexes_hash};
 use crate::{Database, DatabaseRecord, Databases, Error, Operation, Result, folders};
-
-/// What a backup came to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BackupResult {
-    /// Whether it is of all of the database.
-    pub is_full: bool,
-    /// Its folder, below the destinations.
-    pub folder: String,
-    /// Its file in that; `None`: nothing had changed since the one before, and no file was written.
-    pub file: Option<String>,
-    /// The folder that it went to, if one is a destination: absolute.
-    pub local_folder: Option<String>,
-    /// What went to the other destinations.
-    pub uploads: Vec<UploadCounts>,
-}
-
-/// What went to one destination that is no folder.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UploadCounts {
-    /// Its kind.
-    pub kind: DestinationKind,
-    /// Bytes.
-    pub size: u64,
-    /// How long it took.
-    pub duration: Duration,
-}
 
 /// One backup, before it is made.
 pub(crate) struct Backup<'a> {

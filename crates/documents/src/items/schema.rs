@@ -5,7 +5,6 @@ use storage::{Environment, FixedTree, Key, Location, Reader, Records, Table, Tre
 use super::kinds::{ItemKind, PerKind};
 use crate::due::DUE;
 use crate::ids::id;
-use crate::maintenance::renewal::DATABASE_ID_SIZE;
 use crate::wire::base64;
 use crate::{Error, Etag, Result};
 
@@ -43,6 +42,8 @@ pub(crate) struct KindTrees {
 /// Names in `state`. Numbers are 8 bytes big-endian.
 pub(crate) const LAST_ETAG: &[u8] = b"last-etag";
 pub(crate) const DATABASE_ID: &[u8] = b"database-id";
+/// Bytes of an id.
+const DATABASE_ID_SIZE: usize = 16;
 /// Ids that the database had in earlier places, 16 bytes each; absent until the first.
 pub(crate) const FORMER_DATABASE_IDS: &[u8] = b"former-database-ids";
 const IDENTITY_COUNT: &[u8] = b"identity-count";

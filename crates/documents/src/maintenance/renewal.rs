@@ -6,9 +6,6 @@ use crate::error::{Error, Result};
 use crate::ids::id;
 use crate::items::schema::{DATABASE_ID, FORMER_DATABASE_IDS, STATE};
 
-/// Bytes of an id.
-pub(crate) const DATABASE_ID_SIZE: usize = 16;
-
 /// Gives the documents in an environment another database id, at random: those of a copy, whose etags the original gives out too. The ids
 /// before are kept, since stored change vectors may have them.
 ///

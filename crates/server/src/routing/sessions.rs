@@ -16,7 +16,6 @@ use parking_lot::Mutex;
 use ring::digest::{SHA256, digest};
 use ring::rand::{SecureRandom, SystemRandom};
 
-use crate::error::{Error, Result};
 use crate::limits::{SESSION_DURATION, SESSIONS_MAX};
 
 /// How the name of the cookie begins. `__Host-`: a browser takes it over HTTPS only, for this host alone and for all of its paths. The port
@@ -53,14 +52,10 @@ impl Sessions {
     ///
     /// * `key`: SHA-256 of the API key.
     ///
-    /// # Errors
-    ///
-    /// The system has no random numbers.
-    pub(crate) fn begin(&self, key: [u8; 32], now: Instant) -> Result<String> {
+    /// `None`: the system has no random numbers.
+    pub(crate) fn begin(&self, key: [u8; 32], now: Instant) -> Option<String> {
         let mut bits = [0; 32];
-        SystemRandom::new()
-            .fill(&mut bits)
-            .map_err(|_| Error::InvalidOperation("The system gives no random numbers for a session".to_owned()))?;
+        SystemRandom::new().fill(&mut bits).ok()?;
         let token = BASE64URL_NOPAD.encode(&bits);
         let mut open = self.open.lock();
         if open.len() >= SESSIONS_MAX {
@@ -68,7 +63,7 @@ impl Sessions {
             oldest.and_then(|id| open.remove(&id));
         }
         open.insert(id_of(token.as_bytes()), Session { key, begun: now });
-        Ok(token)
+        Some(token)
     }
 
     /// SHA-256 of the API key that began a session; `None` if there is no such session, or if it is over.
