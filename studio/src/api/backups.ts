@@ -8,6 +8,7 @@ export type BackupTask = {
   TaskType: string;
   TaskName: string;
   TaskState: "Enabled" | "Disabled";
+  BackupType: "Backup" | "Snapshot";
   /** Why the last backup failed; null after one that did not. */
   Error: string | null;
   /** Kinds of places, as `Local` or `S3`. */
@@ -52,6 +53,8 @@ export type RestorePoint = {
   FileName: string;
   IsEncrypted: boolean;
   IsIncremental: boolean;
+  /** The full backup that it begins with is an image of the storage. */
+  IsSnapshotRestore: boolean;
   FilesToRestore: number;
   SizeInBytes: number;
   DatabaseName: string | null;

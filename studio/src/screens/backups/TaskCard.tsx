@@ -77,6 +77,7 @@ export function TaskCard({
           <Badge tone="good">Enabled</Badge>
         )}
         {isServerWide && <Badge>of all databases</Badge>}
+        {task.BackupType === "Snapshot" && <Badge>Snapshots</Badge>}
         {task.IsEncrypted && <Badge>Encrypted</Badge>}
         <div className={styles.cardActions}>
           {isAdmin && (

@@ -48,7 +48,7 @@ export function Points({ points, chosen, choose }: Props) {
                 </th>
                 <td role="cell">{databaseOf(point) ?? "unknown"}</td>
                 <td role="cell">
-                  {point.IsIncremental ? "incremental" : "full"}
+                  {point.IsIncremental ? "incremental" : point.IsSnapshotRestore ? "snapshot" : "full"}
                   {point.IsEncrypted && ", encrypted"}
                 </td>
                 <td role="cell" className="number">
