@@ -114,7 +114,7 @@ struct Source {
     key_file: Option<PathBuf>,
 }
 
-/// How often the state of an operation is asked for.
+/// How often the state of an operation is read.
 const ASK_EVERY: Duration = Duration::from_millis(200);
 
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {

@@ -8,7 +8,8 @@
 //! * `s3`, `azure`, `google`: one kind each, from its settings to a client of the crate `object_store`.
 //! * `store`: the `Destination` that `database` sees. Its functions block; `upload` and `download` keep their memory bounded.
 //! * `network`: the one runtime and HTTP client of the process, with their time limits.
-//! * `options`: what opening one takes, and what it gives. `failure`: what went wrong, as a sentence that says what to do. `secrets`: which text never leaves.
+//! * `options`: what opening one takes, and what it gives.
+//! * `failure`: what went wrong, as a sentence that says what to do. `secrets`: which text never leaves.
 //!
 //! A file is in the store whole or not at all: it goes up in one request, or in the parts of a multipart upload, which makes it visible
 //! with its last request. Design: `docs/design/destinations.md`.

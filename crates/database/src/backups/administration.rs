@@ -75,7 +75,7 @@ impl Databases {
         Ok((index, id.into_inner()))
     }
 
-    /// Enables or disables a task; gives the raft index. One that was disabled begins with a full backup, since deletions are not kept for it.
+    /// Enables or disables a task; gives the raft index. One that was disabled begins with a full backup: deletions are not kept for it.
     ///
     /// # Errors
     ///

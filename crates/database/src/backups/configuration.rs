@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! {"Name":"nightly","TaskId":9,"Disabled":false,"FullBackupFrequency":"0 2 * * *","IncrementalBackupFrequency":"*/15 * * * *",
-//!  "RetentionPolicy":{"Disabled":false,"MinimumBackupAgeToKeep":"7.00:00:00"},"BackupType":"Backup","LocalSettings":{"FolderPath":"/backups"}}
+//!  "RetentionPolicy":{"Disabled":false,"MinimumBackupAgeToKeep":"7.00:00:00"},"BackupType":"Backup",
+//!  "LocalSettings":{"FolderPath":"/backups"}}
 //! ```
 
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Where the files of backups go: a folder, or what whoever runs the node opens for the other kinds.
+//! Where the files of backups go: a folder, or what the program that runs the node opens for the other kinds.
 
 use std::fmt::Debug;
 use std::fs::{self, File};
@@ -202,7 +202,7 @@ impl Destination for FolderDestination {
     }
 }
 
-/// Makes a file that nobody else on this machine reads.
+/// Makes a file that no other user of this machine reads.
 pub(crate) fn create_private(path: &Path) -> io::Result<File> {
     let mut options = fs::OpenOptions::new();
     options.read(true).write(true).create(true).truncate(true);

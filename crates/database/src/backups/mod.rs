@@ -15,7 +15,7 @@
 //! * [`configuration`](BackupConfiguration): what a task or a request says.
 //! * `schedule`: cron expressions.
 //! * [`names`](BackupName): of folders and files.
-//! * [`destination`](Destination): where files go. Others than folders are opened by whoever runs the node.
+//! * [`destination`](Destination): where files go. The program that runs the node opens those that are no folders.
 //! * `file`: how a file is compressed and encrypted.
 //! * `run`: one backup. `tasks`: the thread that begins them. `status`: what is remembered of each.
 //! * `snapshot`: the other kind of file, an image of the storage.

@@ -1,4 +1,4 @@
-//! Restoring: a new database out of the files of a backup, which nobody sees before it is whole.
+//! Restoring: a new database out of the files of a backup, which no client sees before it is whole.
 //!
 //! The folder is noted as one that is being deleted while it is filled. So whatever is cut off is removed at the next start, and the
 //! transaction that makes the database known takes the note away.
@@ -243,8 +243,7 @@ const OF_INDEXES: &str = "~indexes";
 /// What the storage appends to the name of a folder that it makes.
 const PARTIAL: &str = "~partial";
 
-/// A folder of the node that is being filled, with those beside it. They are noted as being deleted, and nobody deletes them as long as this
-/// lives.
+/// A folder of the node that is being filled, with those beside it. They are noted as being deleted, and are kept as long as this lives.
 struct Filling<'d> {
     databases: &'d Databases,
     folder: String,
@@ -272,7 +271,7 @@ impl Drop for Filling<'_> {
     }
 }
 
-/// A database that nobody knows yet. Dropped, it is removed.
+/// A database that no record names yet. Dropped, it is removed.
 struct Unfinished<'d> {
     databases: &'d Arc<Databases>,
     database: Arc<Database>,

@@ -15,11 +15,20 @@ use super::result::{BackupResult, UploadCounts};
 use super::snapshot;
 use super::status::BackupStatus;
 use crate::smuggler::{DumpWriter, ItemType, SmugglerOptions, SmugglerResult, indexes_hash};
-use crate::{Database, DatabaseRecord, Databases, Error, Operation, Result, folders};
+use crate::{Database, DatabaseRecord, Error, Operation, Result, folders};
+
+/// Where a backup goes.
+pub(crate) struct Places {
+    pub local: Option<FolderDestination>,
+    pub others: Vec<(DestinationKind, Arc<dyn Destination>)>,
+    /// The folder of files that go to others alone, until they are there.
+    pub spool: PathBuf,
+}
 
 /// One backup, before it is made.
 pub(crate) struct Backup<'a> {
-    pub databases: &'a Databases,
+    pub places: Places,
+    pub node_tag: &'a str,
     pub database: Arc<Database>,
     pub record: Arc<DatabaseRecord>,
     pub configuration: &'a BackupConfiguration,
@@ -49,22 +58,14 @@ impl Backup<'_> {
     ///
     /// [`Error::Destination`], [`Error::Io`], [`Error::Canceled`], or storage fails. Files in other destinations may be there.
     pub fn run(&self) -> Result<BackupDone> {
-        let open = |settings| destination::open(settings, &*self.databases.options.destinations);
-        let mut destinations: Vec<(DestinationKind, Arc<dyn Destination>)> = Vec::new();
-        let mut local = None;
-        for settings in &self.configuration.destinations {
-            match settings.kind {
-                DestinationKind::Local => local = Some(self.databases.backup_folder(&settings.settings)?),
-                kind => destinations.push((kind, open(settings)?)),
-            }
-        }
+        let Places { local, others, .. } = &self.places;
         let snapshot = self.database.read();
         let last_etag = snapshot.last_etag()?;
         let change_vector = snapshot.change_vector()?;
         let (record_etag, indexes_hash) = (self.record.etag, indexes_hash(&self.database));
         let folder = match self.previous {
             Some(previous) => previous.folder.clone(),
-            None => names::folder(self.now, self.database.name(), self.databases.node_tag()),
+            None => names::folder(self.now, self.database.name(), self.node_tag),
         };
         let local_folder = local.as_ref().map(|local| local.path_of(&folder).display().to_string());
         let kind = match (self.previous, self.configuration.kind) {
@@ -95,7 +96,7 @@ impl Backup<'_> {
         }
         let name = BackupName { time: self.now, kind, is_encrypted: self.configuration.key.is_some() }.file();
         let path = format!("{}/{name}", done.result.folder);
-        let spool = self.spool(local.as_ref(), &path)?;
+        let spool = self.spool(&path)?;
         // Whatever happens, what is not whole goes.
         let removal = RemovedAtEnd(&spool);
         let file = destination::create_private(&spool).map_err(|error| Error::io("create", &spool, error))?;
@@ -113,8 +114,8 @@ impl Backup<'_> {
         };
         done.counts = counts;
         let size = file.metadata().map_err(|error| Error::io("read", &spool, error))?.len();
-        for (kind, destination) in destinations {
-            let upload = self.upload(kind, &*destination, &path, &mut file, size)?;
+        for (kind, destination) in others {
+            let upload = self.upload(*kind, &**destination, &path, &mut file, size)?;
             done.result.uploads.push(upload);
         }
         if local.is_some() {
@@ -129,13 +130,10 @@ impl Backup<'_> {
     }
 
     /// Where the file is written: in its folder under another name, or, if no folder is a destination, beside the databases.
-    fn spool(&self, local: Option<&FolderDestination>, path: &str) -> Result<PathBuf> {
-        let spool = match (local, self.databases.folder()) {
-            (Some(local), _) => local.path_of(&format!("{path}{PARTIAL}")),
-            (None, folder) => {
-                let folder = folder.map_or_else(std::env::temp_dir, Path::to_path_buf).join(IN_PROGRESS);
-                folder.join(format!("{}{PARTIAL}", documents::id::random_guid()))
-            }
+    fn spool(&self, path: &str) -> Result<PathBuf> {
+        let spool = match &self.places.local {
+            Some(local) => local.path_of(&format!("{path}{PARTIAL}")),
+            None => self.places.spool.join(format!("{}{PARTIAL}", documents::id::random_guid())),
         };
         folders::make(spool.parent().unwrap_or(&spool))?;
         Ok(spool)
@@ -154,7 +152,8 @@ impl Backup<'_> {
 
     fn write_snapshot(&self, file: File, path: &Path) -> Result<(File, SmugglerResult)> {
         let mut sink = BackupFile::new(file, path, self.configuration, self.operation)?;
-        let counts = snapshot::write(self, &mut sink)?;
+        let (excludes, record) = (self.configuration.excludes_indexes, &self.record.value);
+        let counts = snapshot::write(&self.database, record, excludes, self.operation, &mut sink)?;
         Ok((sink.close()?, counts))
     }
 

@@ -1,4 +1,4 @@
-//! Backups of all databases of a node: one configuration, of which each database has a task.
+//! Backups of all databases of a node: one configuration, and a task in each database.
 //!
 //! The task has the name `Server Wide Backup, <name>`, and places of its own: the name of the database is appended to each folder.
 

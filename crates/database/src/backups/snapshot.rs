@@ -7,9 +7,9 @@
 //! +----------+--------------+---------------------+----------------+-----+---------------------+
 //! ```
 //!
-//! * The size is a little-endian number of 4 bytes. An image comes in pieces: for each its size, of the same form, and its bytes; a size of 0
-//!   ends it. The head is `{"Database","Record","Indexes":["<folder>",..]}`, an image for each index in
-//!   this order, and one of the documents. Each image has hashes of its own ([`storage::image`]); all of it is compressed with a checksum.
+//! * The size is a little-endian number of 4 bytes. An image comes in pieces: for each its size, of the same form, and its bytes; a size
+//!   of 0 ends it. The head is `{"Database","Record","Indexes":["<folder>",..]}`, an image for each index in this order, and one of the
+//!   documents. Each image has hashes of its own ([`storage::image`]); all of it is compressed with a checksum.
 //! * The documents come last, because no index may have what its documents have not; meanwhile no tombstone is removed that an image of an
 //!   index may lack. Indexes whose results become documents are left out, since documents may be ahead of them. They are built again.
 
@@ -24,10 +24,9 @@ use storage::image::{self, WriteOptions};
 
 use super::configuration::bad;
 use super::file::{BackupFile, OpenedFile};
-use super::run::Backup;
 use crate::limits::SNAPSHOT_HEAD_SIZE_MAX;
 use crate::smuggler::{ItemType, SmugglerResult, restored_record};
-use crate::{Error, Operation, Progress, Result, TombstoneHolder, folders};
+use crate::{Database, Error, Operation, Progress, Result, TombstoneHolder, folders};
 
 const MAGIC: &[u8; 8] = b"ROOKSNP1";
 
@@ -116,21 +115,31 @@ impl<R: Read> Read for PieceReader<'_, R> {
 /// # Errors
 ///
 /// [`Error::Image`], [`Error::Canceled`], or storage fails.
-pub(crate) fn write(backup: &Backup<'_>, sink: &mut BackupFile<'_>) -> Result<SmugglerResult> {
-    let database = &backup.database;
+pub(crate) fn write(
+    database: &Database,
+    record: &Value,
+    excludes_indexes: bool,
+    operation: &Operation,
+    sink: &mut BackupFile<'_>,
+) -> Result<SmugglerResult> {
     let keeper: Arc<dyn TombstoneHolder> = Arc::new(KeepsAll);
     database.add_tombstone_holder(keeper.clone());
-    let written = write_images(backup, sink);
+    let written = write_images(database, record, excludes_indexes, operation, sink);
     database.remove_tombstone_holder(&keeper);
     written
 }
 
-fn write_images(backup: &Backup<'_>, sink: &mut BackupFile<'_>) -> Result<SmugglerResult> {
-    let (database, operation) = (&backup.database, backup.operation);
+fn write_images(
+    database: &Database,
+    record: &Value,
+    excludes_indexes: bool,
+    operation: &Operation,
+    sink: &mut BackupFile<'_>,
+) -> Result<SmugglerResult> {
     let all = database.indexes().all();
     let indexes: Vec<_> = all
         .iter()
-        .filter(|_| !backup.configuration.excludes_indexes)
+        .filter(|_| !excludes_indexes)
         .filter(|index| index.definition().output().is_none())
         .filter_map(|index| Some((index.folder_name()?, index.environment()?)))
         .collect();
@@ -138,7 +147,7 @@ fn write_images(backup: &Backup<'_>, sink: &mut BackupFile<'_>) -> Result<Smuggl
     counts.begin(ItemType::Indexes);
     let mut head = Value::object();
     head.set("Database", database.name().into());
-    head.set("Record", restored_record(&backup.record.value));
+    head.set("Record", restored_record(record));
     head.set("Indexes", Value::Array(indexes.iter().map(|(folder, _)| Value::String(folder.clone())).collect()));
     let head = head.to_vec();
     let size = u32::try_from(head.len()).map_err(|_| bad("the record of the database is too long for a snapshot"))?;

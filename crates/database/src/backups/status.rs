@@ -48,7 +48,7 @@ pub struct BackupStatus {
     pub last_operation_id: Option<u64>,
     /// Whether the last one is encrypted.
     pub is_encrypted: bool,
-    /// When the next one runs, if somebody delayed it.
+    /// When the next one runs, if it was delayed.
     pub delay_until: Option<Date>,
     /// When it would have run.
     pub original_time: Option<Date>,

@@ -1,4 +1,4 @@
-//! Making backups: by the clock, and when somebody asks.
+//! Making backups: by the clock, and on request.
 //!
 //! One thread for all databases of a node knows when which task runs; it exists while there is an enabled task, and sleeps in between. A
 //! backup has a thread of its own, [`BACKUPS_AT_ONCE_MAX`] at most, and one for a database at a time; the others wait in a queue.
@@ -14,8 +14,8 @@ use std::time::Duration;
 use documents::Date;
 use parking_lot::{Condvar, Mutex};
 
-use super::configuration::{BackupConfiguration, BackupTask, bad};
-use super::run::Backup;
+use super::configuration::{BackupConfiguration, BackupTask, DestinationKind, bad};
+use super::run::{Backup, IN_PROGRESS, Places};
 use super::status::BackupStatus;
 use super::{destination, retention};
 use crate::clock::Clock;
@@ -386,7 +386,8 @@ impl Shared {
             && database_id(&before.last_change_vector) == database_id(&database.read().change_vector()?)
             && self.is_there(node, job, &before)?;
         let backup = Backup {
-            databases: node,
+            places: places_of(node, &job.configuration)?,
+            node_tag: node.node_tag(),
             database: database.clone(),
             record,
             configuration: &job.configuration,
@@ -460,7 +461,7 @@ impl Shared {
         })
     }
 
-    /// Whether the folder of the chain still has a file in the first destination: somebody may have moved it away.
+    /// Whether the folder of the chain still has a file in the first destination: it may have been moved away.
     fn is_there(&self, node: &Databases, job: &Job, before: &BackupStatus) -> Result<bool> {
         let Some(first) = job.configuration.destinations.first() else { return Ok(false) };
         let place = node.open_destination(first)?;
@@ -519,6 +520,19 @@ impl Shared {
             self.changed.wait(&mut state);
         }
     }
+}
+
+/// Opens the places of a backup.
+fn places_of(node: &Databases, configuration: &BackupConfiguration) -> Result<Places> {
+    let folder = node.folder().map_or_else(std::env::temp_dir, std::path::Path::to_path_buf);
+    let mut places = Places { local: None, others: Vec::new(), spool: folder.join(IN_PROGRESS) };
+    for settings in &configuration.destinations {
+        match settings.kind {
+            DestinationKind::Local => places.local = Some(node.backup_folder(&settings.settings)?),
+            kind => places.others.push((kind, node.open_destination(settings)?)),
+        }
+    }
+    Ok(places)
 }
 
 /// When a task runs after its last backup.

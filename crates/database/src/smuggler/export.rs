@@ -53,7 +53,7 @@ pub(crate) struct DumpWriter {
     options: SmugglerOptions,
     transform: Option<Transform>,
     record: Value,
-    /// Parts of the record besides those of an export.
+    /// Parts of the record that an export lacks.
     record_parts: &'static [&'static str],
     /// Documents and tombstones up to this etag are left out.
     after: Etag,

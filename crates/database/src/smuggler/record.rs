@@ -7,7 +7,7 @@ use crate::backups::PERIODIC_BACKUPS;
 
 /// Writes the record of a database, as far as it can be taken over by another one.
 ///
-/// * `more`: parts besides [`PARTS`].
+/// * `more`: parts that [`PARTS`] lacks.
 pub(crate) fn write(json: &mut Writer<'_>, name: &str, record: &Value, options: &SmugglerOptions, more: &[&str]) {
     json.object(|json| {
         json.name("DatabaseName").string(name).name("Encrypted").bool(false);
@@ -28,7 +28,7 @@ pub(crate) fn write(json: &mut Writer<'_>, name: &str, record: &Value, options: 
     });
 }
 
-/// What the dump of a backup has besides: the tasks, whose settings have the secrets of destinations. An export is given away more easily.
+/// What the dump of a backup has more: the tasks, whose settings have the secrets of destinations. An export is given away more easily.
 pub(crate) const OF_BACKUPS: &[&str] = &[PERIODIC_BACKUPS];
 
 /// Takes over the parts of a record in the dump of a backup, for a new database.

@@ -210,7 +210,7 @@ fn deletions_are_kept_until_a_backup_has_them() {
     let folder = fs::read_dir(&node.place).unwrap().next().unwrap().unwrap().path();
     node.restore("copy", &folder, None).unwrap();
     assert_eq!(node.documents("copy"), ["users/2=two"]);
-    // A task that does nothing keeps nobody's deletions, and begins anew.
+    // A task that does nothing keeps no deletions, and begins anew.
     node.databases.set_backup_task_disabled("shop", task, true, None).unwrap();
     node.delete("users/2");
     let cleaned: u64 = (0..3).map(|_| node.databases.maintain()).sum();

@@ -3,7 +3,8 @@
 //! POST `/databases/{name}/admin/periodic-backup`: a task that makes them by the clock. POST `/databases/{name}/admin/backup/database`:
 //! `isFullBackup`, `taskId`, runs one now. POST `/databases/{name}/admin/backup`: one backup without a task. All of them are operations
 //! of the database. POST `/admin/backup-task/delay`: `database`, `taskId`, `duration`. GET `/periodic-backup/status`: `name`, `taskId`.
-//! PUT `/admin/configuration/server-wide/backup`, GET `.../tasks`, POST `.../state` and DELETE `.../task` (`type=Backup`, `name`): backups of all databases.
+//! PUT `/admin/configuration/server-wide/backup`, GET `.../tasks`, POST `.../state` and DELETE `.../task` (`type=Backup`, `name`): those of
+//! all databases.
 
 use database::Databases;
 use database::backups::{BackupConfiguration, BackupStarted};

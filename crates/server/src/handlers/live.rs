@@ -1,6 +1,6 @@
 //! `GET /admin/live`: the counters that the studio's live charts are drawn from, of the server and of all its databases at once.
 //!
-//! Counters only rise, so that whoever asks twice has the rates. A database that nobody uses is not opened for it. A caller below
+//! Counters only rise, so that two requests give the rates. A database that is not in use is not opened for it. A caller below
 //! operator gets the counters of the databases that it may read, and none of the server.
 
 use std::sync::atomic::Ordering::Relaxed;

@@ -27,7 +27,9 @@ pub(crate) fn sign_in(exchange: &Exchange) -> Result<Reply> {
     };
     // One session for each browser.
     end_session(exchange, tls);
-    let token = tls.sessions.begin(key.hash, Instant::now())?;
+    let token = tls.sessions.begin(key.hash, Instant::now());
+    let token =
+        token.ok_or_else(|| Error::InvalidOperation("The system gives no random numbers for a session".to_owned()))?;
     note(exchange, AuditEvent::SignedIn);
     with_cookie(&sessions::cookie(&exchange.headers, &token))
 }

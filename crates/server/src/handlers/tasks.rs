@@ -90,7 +90,7 @@ pub(crate) fn list(exchange: &Exchange) -> Result<Reply> {
     }))
 }
 
-/// What is asked before a task is written.
+/// What is read before a task is written.
 struct Written {
     last_full: Option<Date>,
     last_incremental: Option<Date>,

@@ -1,5 +1,5 @@
-//! What is not safe about the present set-up: findings, each with what to do about it. [`findings`] decides from [`Facts`] alone; the handler
-//! (`handlers/safety.rs`) collects them. `rookery safety` and the studio show the same list.
+//! What is not safe about the present set-up: findings, each with what to do about it. [`findings`] decides from [`Facts`] alone; the
+//! handler (`handlers/safety.rs`) collects them. `rookery safety` and the studio show the same list.
 
 use std::net::SocketAddr;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

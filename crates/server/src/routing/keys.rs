@@ -1,7 +1,7 @@
 //! API keys: their text, and who sends a request with one.
 //!
-//! A client sends its key as `Authorization: Bearer rookery_...` with each request, over HTTPS. A browser has signed in by one and sends the
-//! cookie of its session ([`super::sessions`]). The key takes the place of the client certificate of the connection, if there is one.
+//! A client sends its key as `Authorization: Bearer rookery_...` with each request, over HTTPS. A browser has signed in by one and sends
+//! the cookie of its session ([`super::sessions`]). The key takes the place of the client certificate of the connection, if there is one.
 
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};

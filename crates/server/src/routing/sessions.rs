@@ -1,7 +1,8 @@
 //! Sessions of the studio: who signed in by an API key, known by a cookie from then on.
 //!
-//! The value of the cookie is 256 random bits of its own. The server keeps SHA-256 of it in memory, with the hash of the API key: the rights
-//! are looked up with each request, so that a key that is changed or deleted changes or ends its sessions. They end with the server, too.
+//! The value of the cookie is 256 random bits of its own. The server keeps SHA-256 of it in memory, with the hash of the API key: the
+//! rights are looked up with each request, so that a key that is changed or deleted changes or ends its sessions. They end with the
+//! server, too.
 //!
 //! A browser sends a cookie with whatever any page asks for. `SameSite=Strict` keeps it to pages of the same site, which other ports of the
 //! same host belong to; [`Hosts::is_own_page`](crate::network::hosts::Hosts::is_own_page) keeps it to pages of this server.

@@ -47,8 +47,8 @@ impl Server {
     }
 
     /// Calls a restore, waits for its end and gives the state.
-    fn restore(&self, path: &str, body: &str) -> Value {
-        let answer = self.wire.call(&format!("POST /admin/restore/{path}"), body);
+    fn restore(&self, line: &str, body: &str) -> Value {
+        let answer = self.wire.call(line, body);
         assert_eq!(answer.status, 200, "{}", answer.text());
         let id = number(&answer.json(), "OperationId");
         loop {
@@ -101,9 +101,9 @@ fn one_backup_is_made_and_restored() {
     assert!(Path::new(&server.folder()).join(file).is_file() && file.ends_with(".ravendb-full-backup"));
 
     let body = format!(r#"{{"Type":"Local","DatabaseName":"copy","BackupLocation":"{}"}}"#, server.folder());
-    assert_eq!(text(&server.restore("verify", &body), "Status"), "Completed");
+    assert_eq!(text(&server.restore("POST /admin/restore/verify", &body), "Status"), "Completed");
     server.refused("GET /databases/copy/stats", "", "'copy' does not exist");
-    assert_eq!(text(&server.restore("database", &body), "Status"), "Completed");
+    assert_eq!(text(&server.restore("POST /admin/restore/database", &body), "Status"), "Completed");
     assert!(server.wire.call("GET /databases/copy/docs?id=users/1", "").text().contains("Ann"));
     assert_eq!(server.wire.call("POST /admin/restore/database", &body).status, 409);
 
@@ -112,6 +112,9 @@ fn one_backup_is_made_and_restored() {
     let Some(Value::Array(points)) = points.get("List") else { panic!("a list") };
     assert_eq!((points.len(), number(&points[0], "FilesToRestore"), text(&points[0], "DatabaseName")), (1, 1, "db"));
     assert_eq!(text(&points[0], "Location"), server.folder());
+    // An operation that has ended can be ended once more, and one that is not there cannot.
+    assert_eq!(server.wire.call("POST /admin/operations/kill?id=1", "").status, 204);
+    server.refused("POST /admin/operations/kill?id=4711", "", "4711");
 }
 
 #[test]
@@ -183,6 +186,13 @@ fn backups_of_all_databases_are_tasks_of_each_but_the_excluded() {
     let tasks = "GET /admin/configuration/server-wide/tasks?type=Backup";
     let list = server.wire.call(tasks, "").json();
     assert!(matches!(list.get("Results"), Some(Value::Array(all)) if all.len() == 1 && text(&all[0], "Name") == "all"));
+    let state = "POST /admin/configuration/server-wide/state?type=Backup&name=all&disable=";
+    for (disable, expected) in [("true", "Disabled"), ("false", "Enabled")] {
+        assert_eq!(server.wire.call(&format!("{state}{disable}"), "").status, 200);
+        let task = "GET /databases/db/task?type=Backup&taskName=Server%20Wide%20Backup,%20all";
+        let task = server.wire.call(task, "").json();
+        assert_eq!(text(&task, "TaskState"), expected);
+    }
     let read = server.wire.call("GET /databases/db/tasks", "").json();
     let Some(Value::Array(own)) = read.get("OngoingTasks") else { panic!("an array") };
     assert_eq!(text(&own[0], "TaskName"), "Server Wide Backup, all");

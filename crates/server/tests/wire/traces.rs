@@ -78,7 +78,7 @@ fn spans(body: &Value) -> Vec<Value> {
     elements(&elements(&resources[0], "scopeSpans")[0], "spans").to_vec()
 }
 
-/// Spans until there are so many.
+/// Spans up to a number of them.
 fn received(receiver: &Receiver<(String, String, Value)>, count: usize) -> Vec<Value> {
     let mut found = Vec::new();
     while found.len() < count {
@@ -119,7 +119,7 @@ fn a_request_goes_on_with_the_trace_of_its_caller() {
     // A mistake of the client is no failure of the server.
     assert_eq!((attribute(missing, "http.route"), attribute(missing, "error.type")), (None, None));
     assert!(text(read, "spanId").len() == 16 && text(read, "spanId") != text(missing, "spanId"));
-    // No query string is told.
+    // The query string is left out.
     assert!(!format!("{found:?}").contains("secret"));
     let metrics = wire.call("GET /metrics", "").text();
     assert!(metrics.contains("rookery_trace_spans_dropped_total 0\n"), "{metrics}");

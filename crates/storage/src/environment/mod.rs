@@ -66,8 +66,8 @@ pub struct Options {
     pub background: bool,
     /// The file system.
     pub io: Arc<dyn Io>,
-    /// Keeps the journal for an archive ([`Environment::set_archive`]): at most so many bytes of files that the environment itself does
-    /// not need any more. `None`: it is not archived.
+    /// Keeps the journal for an archive ([`Environment::set_archive`]): at most this number of bytes of files that the environment itself
+    /// does not need any more. `None`: it is not archived.
     pub archive_bytes_max: Option<u64>,
     /// Lets commits of short jobs wait for the device without a thread ([`Lead::begin`]). A thread has to call its
     /// [`reap`](AsyncWrites::reap) whenever its event says so. `None`: threads wait.

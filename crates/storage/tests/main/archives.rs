@@ -28,7 +28,7 @@ impl Archive {
         Archive { image, base: summary.position, segments: Vec::new(), end: summary.position }
     }
 
-    /// Archives up to so many records as one segment.
+    /// Archives up to a number of records as one segment.
     fn follow(&mut self, environment: &Environment, records_max: usize) -> image::Result<usize> {
         let mut reader = environment.archive(self.end)?;
         let (mut segment, mut count) = (Vec::new(), 0);
@@ -209,7 +209,7 @@ fn a_clean_close_keeps_what_is_not_archived() {
     let files: Vec<String> = world.io.contents(Path::new("/world")).into_keys().collect();
     assert!(files.iter().filter(|name| name.starts_with("journal-")).count() <= 1, "{files:?}");
     assert_eq!(archive.follow(&world.environment, usize::MAX).unwrap(), 0);
-    // Without the option the rest goes, and nobody stumbles over it.
+    // Without the option the rest goes, and nothing stumbles over it.
     let mut world = World { options: Options { archive_bytes_max: None, ..world.options.clone() }, ..world };
     world = world.reopen(true);
     world.transaction(&mut random);

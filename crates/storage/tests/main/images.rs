@@ -342,7 +342,7 @@ fn a_crash_or_an_error_at_any_operation_of_a_restore_leaves_no_half_environment(
                 counts.images.fetch_add(1, Ordering::Relaxed);
                 if crashed.list(Path::new(TARGET)).unwrap().is_empty() {
                     assert!(restored.is_err(), "operation {at}: it was durable, and is gone");
-                    // What is left keeps nobody from another try.
+                    // What is left keeps no one from another try.
                     restore(&crashed, &image).unwrap();
                 } else {
                     made += 1;
@@ -370,7 +370,7 @@ fn a_full_disk_refuses_a_restore_and_a_later_one_succeeds() {
     world.check(&io, summary.position.transaction);
 }
 
-/// A destination that fails behind so many bytes.
+/// A destination that fails behind a number of bytes.
 struct Failing(usize);
 
 impl Write for Failing {
