@@ -42,6 +42,9 @@ struct Run {
     /// Write one full backup into this folder of the server's machine.
     #[arg(long, value_name = "FOLDER", required_unless_present = "task")]
     to: Option<String>,
+    /// Write an image of the storage, with the indexes, in place of a dump.
+    #[arg(long, conflicts_with = "task")]
+    snapshot: bool,
     /// A file with a key, 32 bytes in base64, that the backup is encrypted with.
     #[arg(long, value_name = "FILE", conflicts_with = "task")]
     key_file: Option<PathBuf>,
@@ -145,7 +148,7 @@ fn run_one(arguments: &Run) -> anyhow::Result<()> {
             let mut body = Vec::new();
             let key = key_of(arguments.key_file.as_ref())?;
             Writer::new(&mut body).object(|json| {
-                json.name("BackupType").string("Backup");
+                json.name("BackupType").string(if arguments.snapshot { "Snapshot" } else { "Backup" });
                 json.name("LocalSettings").object(|json| _ = json.name("FolderPath").string(folder));
                 write_key(json, key.as_deref());
             });
@@ -218,16 +221,20 @@ fn list(arguments: &List) -> anyhow::Result<()> {
     for point in points {
         let is = |name: &str| point.get(name).and_then(Value::as_bool) == Some(true);
         let number = |name: &str| point.get(name).and_then(Value::as_i64).map_or(0, i64::unsigned_abs);
-        let kind = match (is("IsIncremental"), is("IsEncrypted")) {
+        let kind = match (is("IsIncremental"), is("IsSnapshotRestore")) {
+            (true, _) => "incremental",
+            (false, true) => "snapshot",
             (false, false) => "full",
-            (false, true) => "full, encrypted",
-            (true, false) => "incremental",
-            (true, true) => "incremental, encrypted",
         };
+        let encrypted = if is("IsEncrypted") { ", encrypted" } else { "" };
         let (time, database) = (text(point, "DateTime").unwrap_or_default(), text(point, "DatabaseName"));
         let (files, size) = (counted(number("FilesToRestore"), "file"), counted(number("SizeInBytes"), "byte"));
         let (time, database) = (minute(time), database.unwrap_or_default());
-        writeln!(out, "{time}  {database}  {kind}  {files}  {size}  {}", text(point, "FileName").unwrap_or_default())?;
+        writeln!(
+            out,
+            "{time}  {database}  {kind}{encrypted}  {files}  {size}  {}",
+            text(point, "FileName").unwrap_or_default()
+        )?;
     }
     Ok(out.flush()?)
 }

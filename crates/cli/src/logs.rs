@@ -9,11 +9,11 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use server::{ACCESS_LOG, LogLevel, RecentLog};
+use server::{ACCESS_LOG, LogControl, LogLevel, LogThreshold, RecentLog};
 use tracing::field::{Field, Visit};
 use tracing_subscriber::layer::{Context, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
-use tracing_subscriber::{EnvFilter, Layer};
+use tracing_subscriber::{EnvFilter, Layer, reload};
 
 /// Lines that may wait for a reader.
 const WAITING_MAX: usize = 1024;
@@ -27,28 +27,35 @@ enum Line {
     Flush(SyncSender<()>),
 }
 
-/// Starts logging.
+/// Starts logging; gives what changes its level.
 ///
-/// * `level`: `info`, or a filter as `tracing` knows it.
 /// * `has_access_log`: lines of requests come, too, whatever the level.
 /// * `recent`: gets the same lines, but for those of the access log: they would push all others out.
-pub(crate) fn start(level: &str, is_json: bool, has_access_log: bool, recent: Arc<RecentLog>) {
+pub(crate) fn start(level: LogThreshold, is_json: bool, has_access_log: bool, recent: Arc<RecentLog>) -> LogControl {
+    let no_log = || LogControl::new(level, |_| ());
     let (sender, receiver) = sync_channel(WAITING_MAX);
     if LINES.set(sender).is_err() {
-        return;
+        return no_log();
     }
     let thread = std::thread::Builder::new().name("log".to_owned()).spawn(move || write_lines(receiver));
     if let Err(error) = thread {
         crate::output::complain(format_args!("there is no log: {error}"));
-        return;
+        return no_log();
     }
-    // What `rmcp` logs has the arguments and results of tools in it, and a client's mistakes as warnings.
-    let level = format!("{level},rmcp=off");
-    let level = if has_access_log { format!("{level},{ACCESS_LOG}=info") } else { level };
-    let filter = EnvFilter::try_new(level).unwrap_or_else(|_| EnvFilter::new("info"));
+    let (filter, handle) = reload::Layer::new(filter(level, has_access_log));
     let lines = tracing_subscriber::fmt::layer().with_writer(|| Writer).with_target(false);
     let lines = if is_json { lines.json().boxed() } else { lines.with_ansi(false).boxed() };
     tracing_subscriber::registry().with(filter).with(lines).with(Recent(recent)).init();
+    // The handle fails once the log is gone, with the process.
+    LogControl::new(level, move |level| drop(handle.reload(self::filter(level, has_access_log))))
+}
+
+/// Which lines come.
+fn filter(level: LogThreshold, has_access_log: bool) -> EnvFilter {
+    let level = level.map_or("off", LogLevel::name);
+    // What `rmcp` logs has the arguments and results of tools in it, and a client's mistakes as warnings.
+    let level = format!("{},rmcp=off", level.to_ascii_lowercase());
+    EnvFilter::new(if has_access_log { format!("{level},{ACCESS_LOG}=info") } else { level })
 }
 
 /// Hands each line to what keeps the newest.

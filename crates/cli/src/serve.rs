@@ -78,7 +78,8 @@ pub(crate) fn run(arguments: Arguments, flags: Vec<Given>) -> anyhow::Result<Exi
         return check_config(&settings);
     }
     let has_access_log = settings.options.access_log;
-    logs::start(&settings.log_level, settings.log_is_json, has_access_log, settings.options.log.clone());
+    let log = logs::start(settings.log_level, settings.log_is_json, has_access_log, settings.options.log.clone());
+    settings.options.log_control = Arc::new(log);
     settings.options.commit = version::COMMIT.map(str::to_owned);
     log_start(&settings.options.settings);
     let shortage = descriptors::shortage(settings.options.limits.connection_count);

@@ -90,6 +90,7 @@ impl Database {
         let applied = self.store.environment().write(|tx| self.store.apply_in(tx, write, self.store.stamp()));
         drop(place);
         let applied = applied.map_err(Error::from).inspect_err(|error| self.note_if_failed(error))?;
+        self.note_success();
         if let Some(last_etag) = applied.last_etag {
             self.notify_committed(last_etag);
         }
@@ -173,8 +174,9 @@ impl<D: FnOnce(Result<Answer>) + Send> Job for Proposal<D> {
             (Some(Ok(answer)), Ok(_)) => Ok(answer),
             (None, Ok(_)) => Err(documents::Error::Bug { rule: "a write that was committed was applied" }.into()),
         };
-        if let Err(error) = &answer {
-            self.database.note_if_failed(error);
+        match &answer {
+            Ok(_) => self.database.note_success(),
+            Err(error) => self.database.note_if_failed(error),
         }
         if let (Ok(_), Some(last_etag)) = (&answer, self.last_etag) {
             self.database.notify_committed(last_etag);
@@ -243,6 +245,29 @@ mod tests {
             let error = answer.unwrap_err();
             assert!(!error.to_string().contains(&vector), "{error}");
         }
+    }
+
+    #[test]
+    fn a_write_without_room_is_noted_until_one_has_room() {
+        let disk = SimulatedIo::new();
+        let database = open(&disk);
+        let put = |size: usize| {
+            let mut batch = Batch::new();
+            // Which no compression makes much smaller.
+            let digits: String =
+                (0..size as u64).map(|n| format!("{:016x}", n.wrapping_mul(0x9e37_79b9_7f4a_7c15))).collect();
+            batch.put("a/", format!("{{\"Text\":\"{digits}\"}}").as_bytes(), Expected::Any).unwrap();
+            database.execute(batch)
+        };
+        put(1).unwrap();
+        assert_eq!(database.space_lacking(), None);
+        disk.set_capacity(Some(0));
+        let full = std::iter::repeat_with(|| put(10_000)).take(10_000).find_map(Result::err).expect("the disk is full");
+        assert!(full.to_string().contains("no space left"), "{full}");
+        assert!(database.space_lacking().is_some_and(|needed| needed > 0));
+        disk.set_capacity(None);
+        put(10_000).unwrap();
+        assert_eq!(database.space_lacking(), None);
     }
 
     fn proposal(database: &Arc<Database>, write: Write) -> Proposal<fn(Result<Answer>)> {

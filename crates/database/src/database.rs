@@ -20,7 +20,7 @@ use crate::tombstones::TombstoneCleaning;
 use crate::{ChangeListener, Error, IndexChange, Indexes, Limits, Operations, QuerySettings, Result, folders};
 
 /// The folder of its indexes, inside of its own.
-const INDEXES: &str = "indexes";
+pub(crate) const INDEXES: &str = "indexes";
 
 /// One open database. Held as `Arc`; whoever holds it can go on reading, even while it is deleted.
 pub struct Database {
@@ -45,6 +45,8 @@ pub struct Database {
     failed_at: Mutex<Option<Instant>>,
     /// Why it does.
     failure: OnceLock<Error>,
+    /// Bytes for which the last write found no room on the device; 0: it found some.
+    space_lacking: AtomicU64,
     /// Dropped after everything above: who sees that it is gone knows that the environment is closed.
     presence: Arc<()>,
 }
@@ -117,6 +119,7 @@ impl Database {
             has_failed: AtomicBool::new(false),
             failed_at: Mutex::default(),
             failure: OnceLock::new(),
+            space_lacking: AtomicU64::new(0),
             presence: Arc::default(),
         });
         database.indexes.start(&database)?;
@@ -267,6 +270,11 @@ impl Database {
         self.failure.get()
     }
 
+    /// Bytes for which the last write found no room on the device; `None` if it found some.
+    pub fn space_lacking(&self) -> Option<u64> {
+        Some(self.space_lacking.load(Relaxed)).filter(|needed| *needed > 0)
+    }
+
     /// Whether it failed and the pause after that is over. What is only in memory would be lost.
     pub(crate) fn is_to_be_opened_again(&self) -> bool {
         let is_over = |at: Instant| at.elapsed() >= self.limits.failed_database_pause;
@@ -290,11 +298,21 @@ impl Database {
             && !self.waits_for_due()
     }
 
+    /// Notes that a write is durable.
+    pub(crate) fn note_success(&self) {
+        // All threads that write read this line.
+        if self.space_lacking.load(Relaxed) != 0 {
+            self.space_lacking.store(0, Relaxed);
+        }
+    }
+
     pub(crate) fn note_if_failed(&self, error: &Error) {
-        use storage::Error::Failed;
-        let is_failure =
-            matches!(error, Error::Storage(Failed { .. }) | Error::Documents(documents::Error::Storage(Failed { .. })));
-        if is_failure && !self.has_failed() {
+        use storage::Error::{DiskFull, Failed};
+        let (Error::Storage(cause) | Error::Documents(documents::Error::Storage(cause))) = error else { return };
+        if let DiskFull { needed_bytes, .. } = cause {
+            self.space_lacking.store((*needed_bytes).max(1), Relaxed);
+        }
+        if matches!(cause, Failed { .. }) && !self.has_failed() {
             tracing::error!(database = self.name, %error, "the storage of the database failed; it refuses writes until it is opened again");
             let _ = self.failure.set(error.clone());
             self.note_failure();

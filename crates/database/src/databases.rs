@@ -14,7 +14,7 @@
 //! folder must not become another database's meanwhile (hence `~<n>`), and must not be opened twice (hence
 //! [`DatabaseEntry::previous`]).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -88,6 +88,8 @@ pub struct Databases {
     removing: Mutex<()>,
     /// Databases that were deleted, by folder: some may still be held.
     pub(crate) deleted: Mutex<HashMap<String, DatabaseRef>>,
+    /// Folders below `databases` that a restore fills, and that are noted as being deleted meanwhile.
+    pub(crate) filling: Mutex<HashSet<String>>,
     indexing: Arc<IndexingPool>,
     pub(crate) due: Scheduler,
     pub(crate) backups: BackupTasks,
@@ -120,6 +122,7 @@ impl Databases {
             changing: Mutex::default(),
             removing: Mutex::default(),
             deleted: Mutex::default(),
+            filling: Mutex::default(),
             indexing: Arc::new(IndexingPool::new(options.limits.indexing_threads_max)),
             due: Scheduler::new(options.clock.clone()),
             backups: BackupTasks::new(options.clock.clone()),
@@ -251,7 +254,7 @@ impl Databases {
         Ok(entry.open.load_full())
     }
 
-    fn open_entry(&self, entry: &DatabaseEntry) -> Result<Arc<Database>> {
+    pub(crate) fn open_entry(&self, entry: &DatabaseEntry) -> Result<Arc<Database>> {
         let mut previous = entry.previous.lock();
         let record = entry.record();
         if matches!(*previous, Previous::Deleted) {
@@ -353,8 +356,11 @@ impl Databases {
         Err(Error::Corrupt { rule: "a number is free" })
     }
 
-    /// Whether somebody still has a deleted database open in this folder.
+    /// Whether somebody still has a deleted database open in this folder, or fills it.
     fn is_held(&self, folder: &str) -> bool {
+        if self.filling.lock().contains(folder) {
+            return true;
+        }
         let mut deleted = self.deleted.lock();
         deleted.retain(|_, held| held.is_open());
         deleted.contains_key(folder)

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwapOption;
 use parking_lot::{Mutex, RwLock};
@@ -30,7 +30,10 @@ pub(crate) struct DatabaseEntry {
 
 /// A reason for which a database cannot be opened, and how often it was met. Requests that meet it again and again share lines of the log.
 struct RefusedOpening {
+    error: Error,
     reason: String,
+    /// When it was last met.
+    last: Instant,
     /// When the log last had it.
     logged: Instant,
     /// Attempts that failed for it, all of them; and those that the log does not have yet.
@@ -72,9 +75,11 @@ impl DatabaseEntry {
         let same = refused.as_mut().filter(|refused| refused.reason == reason);
         let Some(same) = same else {
             tracing::error!(database = self.record().name(), %error, "a database cannot be opened");
-            *refused = Some(RefusedOpening { reason, logged: now, count: 1, unlogged: 0 });
+            *refused =
+                Some(RefusedOpening { error: error.clone(), reason, last: now, logged: now, count: 1, unlogged: 0 });
             return;
         };
+        same.last = now;
         same.count += 1;
         same.unlogged += 1;
         if now.saturating_duration_since(same.logged) >= REFUSED_OPENING_LOGGED_EVERY {
@@ -94,6 +99,17 @@ impl DatabaseEntry {
             }
             None => tracing::debug!(database = self.record().name(), "database opened"),
         }
+    }
+
+    /// Whether its last opening failed so long ago that it is to be tried again; `None` if that did not fail.
+    pub fn refused_before(&self, now: Instant, pause: Duration) -> Option<bool> {
+        let refused = self.refused.lock();
+        refused.as_ref().map(|refused| now.saturating_duration_since(refused.last) >= pause)
+    }
+
+    /// Why its last opening failed.
+    pub fn last_refusal(&self) -> Option<Error> {
+        self.refused.lock().as_ref().map(|refused| refused.error.clone())
     }
 
     pub fn record(&self) -> Arc<DatabaseRecord> {

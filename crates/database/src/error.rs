@@ -160,6 +160,9 @@ pub enum Error {
     /// A place for backups failed.
     #[error(transparent)]
     Destination(#[from] crate::backups::DestinationError),
+    /// An image of the storage could not be written or read.
+    #[error(transparent)]
+    Image(#[from] storage::image::Error),
     /// A file or folder could not be read, made or removed.
     #[error("{operation} '{}': {source}", path.display())]
     Io {

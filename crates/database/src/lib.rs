@@ -40,6 +40,7 @@ mod principals;
 pub mod queries;
 mod query_settings;
 mod queue;
+mod readiness;
 mod record;
 mod record_properties;
 mod request_ids;
@@ -71,6 +72,7 @@ pub use operations::{Operation, OperationDetail, OperationId, OperationResult, O
 pub use patches::{PatchAttempts, PatchedDocument, QueryPatch};
 pub use principals::{ApiKey, Clearance, Permission, Principal, RegisteredCertificate, Rights, check_principal_name};
 pub use query_settings::{AutomaticIndexes, QuerySettings, QuerySwitch};
+pub use readiness::{RefusingDatabase, WriteRefusal};
 pub use record::{DatabaseRecord, LockMode};
 pub use record_properties::{RECORD_PROPERTIES, RecordProperty};
 pub use script_memory::with_script_memory;

@@ -74,6 +74,9 @@ pub(crate) const IDLE_ROUNDS_MAX: u32 = 15;
 /// How often the log has a database that cannot be opened for the same reason as before: requests may ask for it all the time.
 pub(crate) const REFUSED_OPENING_LOGGED_EVERY: Duration = Duration::from_secs(60);
 
+/// How often a question for readiness tries again to open a database that cannot be opened: reading its journal may take seconds.
+pub(crate) const REFUSED_OPENING_RETRIED_EVERY: Duration = Duration::from_secs(10);
+
 /// Bytes of a database's name.
 pub(crate) const NAME_SIZE_MAX: usize = 128;
 
@@ -256,5 +259,11 @@ pub(crate) const BACKUP_RETRY_MAX: Duration = Duration::from_secs(15 * 60);
 pub(crate) const BACKUP_PIECE_SIZE: usize = 256 << 10;
 /// The level of zstd of backups: as fast as a disk.
 pub(crate) const BACKUP_COMPRESSION_LEVEL: i32 = 1;
+/// The level of zstd of snapshots that say `Optimal`.
+pub(crate) const BACKUP_OPTIMAL_LEVEL: i32 = 3;
+/// The level of zstd of snapshots that say `SmallestSize`.
+pub(crate) const BACKUP_SMALLEST_LEVEL: i32 = 9;
+/// Bytes of the head of a snapshot: mostly the record of the database.
+pub(crate) const SNAPSHOT_HEAD_SIZE_MAX: usize = 64 << 20;
 /// The logarithm of the window that a file may want of memory when it is read: 128 MiB.
 pub(crate) const BACKUP_WINDOW_LOG_MAX: u32 = 27;

@@ -60,8 +60,6 @@ features! {
         "A subscription sends the documents that match a query to a client, and remembers which the client has confirmed.";
     Tcp, "TCP connections (subscriptions, replication)", "tcp-connections",
         "RavenDB's nodes and clients open TCP connections of their own for subscriptions and replication.";
-    SnapshotBackups, "snapshot backups", "snapshot-backups",
-        "A snapshot backup is an image of the files of a database.";
     BackupForms, "some forms of backup", "some-forms-of-backup",
         "Backups go to no FTP server and no Glacier, are not uploaded without a file in between, and run no script for their settings.";
     SchemaValidation, "schema validation", "schema-validation",
@@ -107,7 +105,7 @@ features! {
     OnlineCompaction, "compaction of an open database", "compaction-of-an-open-database",
         "Compaction rewrites a database without free space.";
     LogConfiguration, "log configuration over HTTP", "log-configuration-over-http",
-        "The log is configured by settings at start.";
+        "The level of the log can be changed while the server runs, until it ends; other settings of logs are made at the start.";
     AdminConsole, "the admin console", "the-admin-console",
         "The admin console runs JavaScript inside the server.";
     TransactionRecording, "transaction recording", "transaction-recording",

@@ -48,6 +48,7 @@ pub use includes::IncludePath;
 pub use items::collections::{CollectionStatistics, ItemCounts};
 pub use items::item::Item;
 pub use items::kinds::{ItemKind, PerKind};
+pub use maintenance::renewal::renew_database_id;
 pub use maintenance::verify::Verification;
 pub use settings::StoreSettings;
 pub use snapshot::{ByEtag, ByPrefix, LastEtags, PrefixQuery, Snapshot, Statistics};

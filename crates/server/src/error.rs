@@ -514,6 +514,7 @@ fn database_shape(error: &database::Error) -> Shape {
         E::BadName { .. } | E::BadRequestId { .. } => Shape::refused(BAD_REQUEST),
         E::NotSupported(_) => Shape::new(StatusCode::NOT_IMPLEMENTED, NOT_SUPPORTED),
         E::BadRecord { .. } | E::BadPrincipal { .. } | E::BadBackup { .. } => Shape::refused(ARGUMENT),
+        E::Image(error) => image_shape(error),
         E::Destination(_) => Shape::new(StatusCode::BAD_GATEWAY, INVALID_OPERATION),
         E::DeletionLocked { .. } | E::PlaceIsFixed { .. } => Shape::refused(INVALID_OPERATION),
         E::Busy { .. } => Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.RavenTimeoutException"),
@@ -535,6 +536,16 @@ fn database_shape(error: &database::Error) -> Shape {
         E::Index(error) => index_shape(error),
         E::Documents(error) => documents_shape(error),
         E::Storage(error) => storage_shape(error),
+    }
+}
+
+fn image_shape(error: &storage::image::Error) -> Shape {
+    use storage::image::Error as E;
+    match error {
+        E::Storage(error) => storage_shape(error),
+        E::Cancelled => Shape::failed("System.OperationCanceledException"),
+        E::Destination(error) => io_shape(error),
+        _ => Shape::refused(INVALID_DATA),
     }
 }
 

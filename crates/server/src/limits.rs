@@ -232,6 +232,16 @@ pub(crate) const LOG_LINE_SIZE_MAX: usize = 2 << 10;
 /// Lines of one answer, if it is not said.
 pub(crate) const LOG_LINES_PAGE: usize = 200;
 
+/// Spans that wait for being sent to a collector. More are dropped and counted.
+pub(crate) const TRACES_WAITING_MAX: usize = 4096;
+/// Spans that are sent at once: some 200 KiB.
+pub(crate) const TRACES_BATCH_MAX: usize = 512;
+/// How long a collector may take for them.
+pub(crate) const TRACES_SEND_TIME_MAX: Duration = Duration::from_secs(10);
+
+/// Bytes of one file of an info package, whose answer is sent in parts.
+pub(crate) const INFO_FILE_SIZE_MAX: usize = 16 << 20;
+
 /// One message of an MCP client, in bytes, before and after decompression. Over it: 413.
 pub(crate) const MCP_MESSAGE_SIZE_MAX: usize = 1 << 20;
 /// Bytes that are reserved for each byte of a message while it is a tree of values: 32 for a value that has two bytes of text, twice that

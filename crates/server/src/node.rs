@@ -17,6 +17,7 @@ use crate::memory::Memory;
 use crate::messages::answers::Answers;
 use crate::monitoring::audit::AuditLog;
 use crate::monitoring::latency::Latencies;
+use crate::monitoring::log_control::LogControl;
 use crate::monitoring::metrics::Metrics;
 use crate::monitoring::recent_log::RecentLog;
 use crate::monitoring::running::RunningQueries;
@@ -27,6 +28,7 @@ use crate::network::hosts::Hosts;
 use crate::network::tls::Tls;
 use crate::routing::internal::Dispatch;
 use crate::setting::Setting;
+use crate::traces::Traces;
 use database::limits::REQUEST_MEMORY;
 
 /// The version that clients are told. They parse `major.minor` and switch features by it: 5.2 atomic guards, 6.1
@@ -66,6 +68,9 @@ pub(crate) struct Node {
     pub(crate) slow: SlowRequests,
     pub(crate) running: Arc<RunningQueries>,
     pub(crate) log: Arc<RecentLog>,
+    pub(crate) log_control: Arc<LogControl>,
+    /// `None`: no spans are made.
+    pub(crate) traces: Option<Traces>,
     /// True if the log has a line for each request.
     pub(crate) has_access_log: bool,
     /// The version control's name of the source that this program was built from, if it is known.

@@ -24,6 +24,7 @@ use crate::memory::Memory;
 use crate::messages::answers::Answers;
 use crate::monitoring::audit::{AuditLog, AuditOptions};
 use crate::monitoring::latency::Latencies;
+use crate::monitoring::log_control::LogControl;
 use crate::monitoring::metrics::Metrics;
 use crate::monitoring::recent_log::RecentLog;
 use crate::monitoring::slow::SlowRequests;
@@ -36,6 +37,7 @@ use crate::network::tls::Tls;
 use crate::node::Node;
 use crate::routing::dispatch::Dispatcher;
 use crate::setting::Setting;
+use crate::traces::{TraceOptions, Traces};
 
 /// What a server is started with.
 #[derive(Debug, Clone)]
@@ -66,6 +68,10 @@ pub struct Options {
     pub settings: Vec<Setting>,
     /// Where the log is kept that is to be told.
     pub log: Arc<RecentLog>,
+    /// Changes the level of the log while the server runs.
+    pub log_control: Arc<LogControl>,
+    /// Where spans of requests are sent; `None`: there are none.
+    pub traces: Option<TraceOptions>,
     /// Log a line for each request.
     pub access_log: bool,
     /// Keep an audit log there.
@@ -94,6 +100,8 @@ impl Default for Options {
             limits: Limits::default(),
             settings: Vec::new(),
             log: Arc::default(),
+            log_control: Arc::default(),
+            traces: None,
             access_log: false,
             audit: None,
             backup_root: None,
@@ -326,6 +334,8 @@ impl Server {
             slow: SlowRequests::new(options.limits.slow_request),
             running: Arc::default(),
             log: options.log,
+            log_control: options.log_control,
+            traces: options.traces.as_ref().map(Traces::start),
             has_access_log: options.access_log,
             commit: options.commit,
             settings: options.settings,
@@ -515,6 +525,10 @@ fn open_databases(
     let limits = &given.limits;
     options.clock = given.clock.clone();
     options.async_writes = async_writes;
+    #[cfg(feature = "cloud")]
+    {
+        options.destinations = Arc::new(destinations::ObjectStores::default());
+    }
     options.backup_root = given.backup_root.clone();
     options.limits.memory = memory.clone();
     options.limits.bodies = bodies.clone();

@@ -29,7 +29,7 @@ export type Facts = {
 /** Causes by the key of what was dismissed. */
 export type Dismissed = Readonly<Record<string, string>>;
 
-/** Shares of the disk; the alert in docs/operate.md begins at the first. */
+/** Shares of the disk; the alert in docs/monitoring.md begins at the first. */
 const FREE_SHARES = [0.1, 0.05, 0.02] as const;
 /** Characters of a log line that a notice quotes. */
 const QUOTED_MAX = 160;

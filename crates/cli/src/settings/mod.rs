@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail, ensure};
-use server::{AUDIT_RETENTION, AuditOptions, Options, Password};
+use server::{AUDIT_RETENTION, AuditOptions, LogLevel, LogThreshold, Options, Password, TraceOptions};
 
 pub use sample::{Form, sample};
 
@@ -166,8 +166,10 @@ fn flatten(name: String, value: &json::Value, source: &str, given: &mut Vec<Give
 pub struct Settings {
     pub(crate) options: Options,
     pub(crate) parent_process: Option<i32>,
-    pub(crate) log_level: String,
+    pub(crate) log_level: LogThreshold,
     pub(crate) log_is_json: bool,
+    /// Of traces, whether there are any or not.
+    traces: TraceSettings,
     /// Of the audit log, whether there is one or not.
     audit_retention: Duration,
     /// The hosts of the URLs that the server listens on.
@@ -176,6 +178,33 @@ pub struct Settings {
     pub(crate) notes: Vec<String>,
     /// The same, but worth a warning: unknown names, and known ones of which more is expected than happens.
     pub(crate) warnings: Vec<String>,
+}
+
+/// The settings `Traces.*`.
+#[derive(Debug)]
+struct TraceSettings {
+    endpoint: Option<hyper::Uri>,
+    ratio: f64,
+    service: String,
+}
+
+impl Default for TraceSettings {
+    fn default() -> TraceSettings {
+        TraceSettings { endpoint: None, ratio: 0.0, service: "rookery".to_owned() }
+    }
+}
+
+impl TraceSettings {
+    /// What the server needs to know of them; `None`: there are no traces.
+    fn options(&self) -> Option<TraceOptions> {
+        let TraceSettings { endpoint, ratio, service } = self;
+        endpoint.clone().map(|endpoint| TraceOptions {
+            endpoint,
+            ratio: *ratio,
+            service: service.clone(),
+            batch_time: TraceOptions::BATCH_TIME,
+        })
+    }
 }
 
 /// Puts settings together; later ones win.
@@ -187,8 +216,9 @@ pub fn resolve(given: Vec<Given>) -> anyhow::Result<Settings> {
     let mut settings = Settings {
         options: Options::default(),
         parent_process: None,
-        log_level: "info".to_owned(),
+        log_level: Some(LogLevel::Info),
         log_is_json: false,
+        traces: TraceSettings::default(),
         audit_retention: AUDIT_RETENTION,
         server_hosts: Vec::new(),
         notes: Vec::new(),
@@ -208,6 +238,7 @@ pub fn resolve(given: Vec<Given>) -> anyhow::Result<Settings> {
         .collect();
     ensure!(wrong.is_empty(), "{}", wrong.join("\nerror: "));
     settings.options.settings = report::settings(&given);
+    settings.options.traces = settings.traces.options();
     settings.options.allowed_hosts.append(&mut settings.server_hosts);
     // Which addresses others can reach is checked by the server; here only what was allowed is found out.
     settings.options.unsecured_access = settings.options.addresses.iter().all(|address| network.contains(address.ip()));
@@ -271,14 +302,13 @@ impl Settings {
                 self.parent_process = Some(id.context("expected the id of a process")?);
             }
             Some(Name::LogLevel) => {
-                let level = values::level(value).context("expected trace, debug, info, warn, error or off")?;
-                self.log_level = level.to_owned();
+                self.log_level = values::level(value).context("expected trace, debug, info, warn, error or off")?;
             }
             Some(Name::LogMode) => {
                 self.log_level = match plain(value).as_str() {
-                    "none" => "error".to_owned(),
-                    "operations" => "info".to_owned(),
-                    "information" => "debug".to_owned(),
+                    "none" => Some(LogLevel::Error),
+                    "operations" => Some(LogLevel::Info),
+                    "information" => Some(LogLevel::Debug),
                     _ => bail!("expected None, Operations or Information"),
                 }
             }
@@ -292,6 +322,14 @@ impl Settings {
             Some(Name::LogAccess) => {
                 self.options.access_log = values::truth(value).context("expected true or false")?;
             }
+            Some(Name::TracesEndpoint) => {
+                self.traces.endpoint = Some(values::collector(value)?);
+            }
+            Some(Name::TracesRatio) => {
+                let ratio = value.trim().parse().ok().filter(|ratio| (0.0..=1.0).contains(ratio));
+                self.traces.ratio = ratio.context("expected a number from 0 to 1")?;
+            }
+            Some(Name::TracesService) => self.traces.service = value.to_owned(),
             Some(Name::ResponseCompression) => {
                 if !values::truth(value).context("expected true or false")? {
                     self.warnings.push(format!(

@@ -31,6 +31,9 @@ pub(super) enum Name {
     LogMode,
     LogFormat,
     LogAccess,
+    TracesEndpoint,
+    TracesRatio,
+    TracesService,
     ResponseCompression,
     Limit(LimitSetting),
     Query(QuerySwitch),
@@ -152,7 +155,7 @@ pub(super) const OWN_FLAGS: [(&str, &str); 5] = [
     ("log-format", "Log.Format"),
 ];
 
-const NAMES: [(&str, Name); 25] = [
+const NAMES: [(&str, Name); 28] = [
     ("ServerUrl", Name::ServerUrl),
     ("PublicServerUrl", Name::PublicServerUrl),
     ("DataDir", Name::DataDir),
@@ -177,6 +180,9 @@ const NAMES: [(&str, Name); 25] = [
     ("Logs.Mode", Name::LogMode),
     ("Log.Format", Name::LogFormat),
     ("Log.Access", Name::LogAccess),
+    ("Traces.Endpoint", Name::TracesEndpoint),
+    ("Traces.Ratio", Name::TracesRatio),
+    ("Traces.ServiceName", Name::TracesService),
     ("Http.UseResponseCompression", Name::ResponseCompression),
 ];
 

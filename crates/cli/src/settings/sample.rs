@@ -67,6 +67,7 @@ fn example(Setting { name, default, .. }: &Setting) -> String {
         "Backup.LocalRootPath" => "/var/backups/rookery",
         "Testing.ParentProcessId" => "1234",
         "Logs.Mode" => "Operations",
+        "Traces.Endpoint" => "http://127.0.0.1:4318",
         name if Limits::SETTINGS.iter().any(|limit| limit.name == name) => {
             default.split(|letter: char| !letter.is_ascii_digit()).next().unwrap_or_default()
         }

@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 
 use anyhow::{Context, bail, ensure};
-use server::{Scheme, TrustedThumbprint};
+use server::{LogLevel, LogThreshold, Scheme, TrustedThumbprint};
 
 /// What is left of a URL that may name scheme, host and port only.
 struct Url<'a> {
@@ -146,16 +146,31 @@ pub(super) fn truth(value: &str) -> Option<bool> {
     }
 }
 
-pub(super) fn level(value: &str) -> Option<&'static str> {
+pub(super) fn level(value: &str) -> Option<LogThreshold> {
     Some(match value.trim().to_ascii_lowercase().as_str() {
-        "trace" => "trace",
-        "debug" => "debug",
-        "info" | "information" => "info",
-        "warn" | "warning" => "warn",
-        "error" | "fatal" => "error",
-        "off" | "none" => "off",
+        "trace" => Some(LogLevel::Trace),
+        "debug" => Some(LogLevel::Debug),
+        "info" | "information" => Some(LogLevel::Info),
+        "warn" | "warning" => Some(LogLevel::Warn),
+        "error" | "fatal" => Some(LogLevel::Error),
+        "off" | "none" => None,
         _ => return None,
     })
+}
+
+/// The URL of a collector of traces.
+///
+/// # Errors
+///
+/// It is no `http://` URL with a host and without a query string.
+pub(super) fn collector(value: &str) -> anyhow::Result<hyper::Uri> {
+    let url: hyper::Uri = value.trim().parse().ok().context("expected a URL such as http://127.0.0.1:4318")?;
+    if url.scheme_str() == Some("https") {
+        bail!("spans are sent over http:// only; run a collector on this machine or in a network that you trust");
+    }
+    let is_whole =
+        url.scheme_str() == Some("http") && url.host().is_some_and(|host| !host.is_empty()) && url.query().is_none();
+    if is_whole { Ok(url) } else { bail!("expected a URL such as http://127.0.0.1:4318") }
 }
 
 #[cfg(test)]

@@ -85,6 +85,34 @@ fn failed_requests_are_logged_at_debug_and_all_requests_where_a_setting_asks_for
 }
 
 #[test]
+fn its_level_changes_without_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = log_of(folder.path(), &["--log-level", "info", "--Log.Access=true", NEVER_SLOW], |program| {
+        let set = |level: &str| {
+            let body = format!(r#"{{"Logs":{{"MinLevel":"{level}"}}}}"#);
+            let answer = program.request("POST", "/admin/logs/configuration", &body);
+            assert!(answer.starts_with("HTTP/1.1 204"), "{answer}");
+        };
+        program.get("/databases/before/stats");
+        set("Debug");
+        program.get("/databases/between/stats");
+        set("Off");
+        program.get("/databases/after/stats");
+    });
+    check(&log, &["DEBUG", "a request failed", "/databases/between/stats"]);
+    check(&log, &["WARN", "the level of the log was changed, until the server ends before=\"Info\" now=\"Debug\""]);
+    for other in ["before", "after"] {
+        let is_told =
+            |line: &str| line.contains("a request failed") && line.contains(&format!("/databases/{other}/stats"));
+        assert!(!log.lines().any(is_told), "{log}");
+        // Lines of requests come whatever the level is.
+        check(&log, &["INFO request method=GET", &format!("/databases/{other}/stats")]);
+    }
+    // Off is off.
+    assert!(!log.contains("the server stops"), "{log}");
+}
+
+#[test]
 fn each_line_is_json_where_that_is_the_format() {
     let folder = tempfile::tempdir().unwrap();
     let log = log_of(folder.path(), &["--log-format=json", "--log-level=debug", "--Log.Access=true"], |program| {

@@ -5,6 +5,7 @@ mod access;
 mod backup;
 mod cert;
 mod compact;
+mod formats;
 mod import;
 mod log;
 mod manual;

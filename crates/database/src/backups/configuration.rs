@@ -5,6 +5,7 @@
 //!  "RetentionPolicy":{"Disabled":false,"MinimumBackupAgeToKeep":"7.00:00:00"},"BackupType":"Backup","LocalSettings":{"FolderPath":"/backups"}}
 //! ```
 
+use std::fmt;
 use std::time::Duration;
 
 use documents::{Feature, base64};
@@ -12,7 +13,9 @@ use json::Value;
 
 use super::encryption::{BackupKey, KEY_SIZE};
 use super::schedule::Schedule;
-use crate::limits::{BACKUP_TASK_NAME_SIZE_MAX, BACKUP_TASKS_MAX};
+use crate::limits::{
+    BACKUP_COMPRESSION_LEVEL, BACKUP_OPTIMAL_LEVEL, BACKUP_SMALLEST_LEVEL, BACKUP_TASK_NAME_SIZE_MAX, BACKUP_TASKS_MAX,
+};
 use crate::time_span::{self, TIME_SPAN};
 use crate::{Error, Result};
 
@@ -24,6 +27,8 @@ pub(crate) const PERIODIC_BACKUPS: &str = "PeriodicBackups";
 pub enum BackupKind {
     /// A dump: the documents as JSON, with definitions of indexes.
     Backup,
+    /// An image of the storage, with that of the indexes, which are then not built again.
+    Snapshot,
 }
 
 impl BackupKind {
@@ -31,6 +36,7 @@ impl BackupKind {
     pub fn wire_name(self) -> &'static str {
         match self {
             BackupKind::Backup => "Backup",
+            BackupKind::Snapshot => "Snapshot",
         }
     }
 }
@@ -75,12 +81,20 @@ impl DestinationKind {
 }
 
 /// A place where backups are kept, with what is needed to reach it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct DestinationSettings {
     /// What it is.
     pub kind: DestinationKind,
     /// `{"FolderPath":"/backups"}`, `{"BucketName":"..","AwsRegionName":"..",..}`, ..
     pub settings: Value,
+}
+
+/// The settings have keys and tokens, which stay out of logs: their names are shown.
+impl fmt::Debug for DestinationSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.settings.members().iter().map(|(name, _)| name.as_str()).collect();
+        f.debug_struct("DestinationSettings").field("kind", &self.kind).field("settings", &names).finish()
+    }
 }
 
 /// The properties of settings that name destinations which cannot be used.
@@ -98,10 +112,14 @@ pub struct BackupConfiguration {
     pub(crate) key: Option<BackupKey>,
     /// Documents that are read in a second.
     pub per_second: Option<u64>,
+    /// The level of zstd that files are compressed at.
+    pub(crate) compression_level: i32,
+    /// Whether a snapshot leaves the images of indexes out, which are then built again.
+    pub excludes_indexes: bool,
 }
 
 /// A task of a database that makes backups by the clock.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct BackupTask {
     /// The raft index under which it was made.
     pub id: u64,
@@ -137,6 +155,15 @@ impl BackupConfiguration {
     /// Whether it goes anywhere else than to a folder.
     pub fn has_cloud(&self) -> bool {
         self.destinations.iter().any(|place| place.kind != DestinationKind::Local)
+    }
+}
+
+/// `value` has the settings of destinations, and the key.
+impl fmt::Debug for BackupTask {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut debug = f.debug_struct("BackupTask");
+        debug.field("id", &self.id).field("name", &self.name).field("is_disabled", &self.is_disabled);
+        debug.field("configuration", &self.configuration).finish_non_exhaustive()
     }
 }
 
@@ -221,8 +248,14 @@ struct Read {
 
 fn read(value: &Value) -> Result<Read> {
     let Value::Object(members) = value else { return Err(bad("the configuration of a backup must be an object")) };
-    let configuration =
-        BackupConfiguration { kind: BackupKind::Backup, destinations: Vec::new(), key: None, per_second: None };
+    let configuration = BackupConfiguration {
+        kind: BackupKind::Backup,
+        destinations: Vec::new(),
+        key: None,
+        per_second: None,
+        compression_level: BACKUP_COMPRESSION_LEVEL,
+        excludes_indexes: false,
+    };
     let mut read =
         Read { configuration, name: None, id: 0, is_disabled: false, full: None, incremental: None, retention: None };
     for (name, value) in members.iter().filter(|(_, value)| *value != Value::Null) {
@@ -257,8 +290,8 @@ fn read_property(read: &mut Read, name: &str, value: &Value) -> Result<()> {
         "IncrementalBackupFrequency" => read.incremental = schedule(name, value)?,
         "RetentionPolicy" => read.retention = retention(value)?,
         "BackupType" => match text(name, value)? {
-            "Backup" => {}
-            "Snapshot" => return Err(Feature::SnapshotBackups.missing_for("'BackupType': 'Snapshot'").into()),
+            "Backup" => configuration.kind = BackupKind::Backup,
+            "Snapshot" => configuration.kind = BackupKind::Snapshot,
             _ => return Err(bad("'BackupType' must be Backup or Snapshot")),
         },
         "BackupUploadMode" => match text(name, value)? {
@@ -270,8 +303,7 @@ fn read_property(read: &mut Read, name: &str, value: &Value) -> Result<()> {
         },
         "BackupEncryptionSettings" => configuration.key = key(value)?,
         "MaxReadOpsPerSecond" => configuration.per_second = Some(count(name, value)?).filter(|count| *count > 0),
-        // What a snapshot is compressed with; it counts for none here.
-        "SnapshotSettings" if matches!(value, Value::Object(_)) => {}
+        "SnapshotSettings" => snapshot_settings(configuration, value)?,
         // Of the one node that there is.
         "MentorNode" => _ = text(name, value)?,
         "PinToMentorNode" => _ = flag(name, value)?,
@@ -293,6 +325,35 @@ fn read_property(read: &mut Read, name: &str, value: &Value) -> Result<()> {
             }
             if !is_disabled(value) {
                 configuration.destinations.push(destination(kind, value)?);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// `{"CompressionAlgorithm":"Zstd","CompressionLevel":"Optimal","ExcludeIndexes":false}`
+fn snapshot_settings(configuration: &mut BackupConfiguration, value: &Value) -> Result<()> {
+    let Value::Object(members) = value else { return Err(bad("'SnapshotSettings' must be an object")) };
+    for (name, value) in members.iter().filter(|(_, value)| *value != Value::Null) {
+        match name.as_str() {
+            "ExcludeIndexes" => configuration.excludes_indexes = flag(name, value)?,
+            "CompressionAlgorithm" if text(name, value)? == "Zstd" => {}
+            "CompressionAlgorithm" => {
+                return Err(Feature::BackupForms
+                    .missing_for("a 'CompressionAlgorithm' of snapshots other than Zstd")
+                    .into());
+            }
+            "CompressionLevel" => {
+                configuration.compression_level = match text(name, value)? {
+                    "Fastest" | "NoCompression" => BACKUP_COMPRESSION_LEVEL,
+                    "Optimal" => BACKUP_OPTIMAL_LEVEL,
+                    "SmallestSize" => BACKUP_SMALLEST_LEVEL,
+                    _ => return Err(bad("'CompressionLevel' must be Fastest, Optimal, SmallestSize or NoCompression")),
+                }
+            }
+            _ => {
+                let name: String = name.chars().take(NAME_LENGTH_SHOWN).collect();
+                return Err(bad(format!("'SnapshotSettings' has no '{name}'. Remove it, or correct its name")));
             }
         }
     }
@@ -476,6 +537,18 @@ mod tests {
         let key = r#""BackupEncryptionSettings":{"EncryptionMode":"UseProvidedKey","Key":"c2hvcnQ="}"#;
         check(&full(&format!("{local},{key}")), "32 bytes");
         check(&full(&format!(r#"{local},"FtpSettings":{{"Url":"ftp://x"}}"#)), "FTP");
+    }
+
+    #[test]
+    fn a_secret_is_not_shown() {
+        let key = documents::base64::encode(&[7; KEY_SIZE]);
+        let text = format!(
+            r#"{{"FullBackupFrequency":"0 2 * * *","S3Settings":{{"BucketName":"b","AwsSecretKey":"hush-hush"}},
+                "BackupEncryptionSettings":{{"EncryptionMode":"UseProvidedKey","Key":"{key}"}}}}"#
+        );
+        let shown = format!("{:?}", task(&text).unwrap());
+        assert!(shown.contains("AwsSecretKey"), "{shown}");
+        assert!(!shown.contains("hush-hush") && !shown.contains(&key), "{shown}");
     }
 
     #[test]

@@ -6,8 +6,9 @@ use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::Path;
 
+use super::configuration::BackupConfiguration;
 use super::encryption::{BackupKey, Opening, Sealing};
-use crate::limits::{BACKUP_COMPRESSION_LEVEL, BACKUP_PIECE_SIZE, BACKUP_WINDOW_LOG_MAX};
+use crate::limits::{BACKUP_PIECE_SIZE, BACKUP_WINDOW_LOG_MAX};
 use crate::smuggler::DumpSink;
 use crate::{Error, Operation, Result};
 
@@ -44,14 +45,19 @@ pub(crate) struct BackupFile<'o> {
 impl<'o> BackupFile<'o> {
     /// * `file`: empty.
     /// * `path`: its path, for errors.
-    pub fn new(file: File, path: &Path, key: Option<&BackupKey>, operation: &'o Operation) -> Result<BackupFile<'o>> {
+    pub fn new(
+        file: File,
+        path: &Path,
+        configuration: &BackupConfiguration,
+        operation: &'o Operation,
+    ) -> Result<BackupFile<'o>> {
         let failed = |error| Error::io("write", path, error);
         let file = BufWriter::with_capacity(BACKUP_PIECE_SIZE, file);
-        let layer = match key {
+        let layer = match &configuration.key {
             None => Layer::Plain(file),
             Some(key) => Layer::Sealed(Sealing::new(file, key).map_err(failed)?),
         };
-        let mut encoder = zstd::stream::write::Encoder::new(layer, BACKUP_COMPRESSION_LEVEL).map_err(failed)?;
+        let mut encoder = zstd::stream::write::Encoder::new(layer, configuration.compression_level).map_err(failed)?;
         encoder.include_checksum(true).map_err(failed)?;
         Ok(BackupFile { plain: Vec::new(), encoder, path: path.to_owned(), operation })
     }
@@ -83,6 +89,16 @@ impl<'o> BackupFile<'o> {
             Ok(file)
         };
         close().map_err(|error| Error::io("write", &path, error))
+    }
+}
+
+impl Write for BackupFile<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.encoder.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.encoder.flush()
     }
 }
 

@@ -18,6 +18,7 @@
 //! * [`destination`](Destination): where files go. Others than folders are opened by whoever runs the node.
 //! * `file`: how a file is compressed and encrypted.
 //! * `run`: one backup. `tasks`: the thread that begins them. `status`: what is remembered of each.
+//! * `snapshot`: the other kind of file, an image of the storage.
 //! * `points` and `restore`: the way back.
 
 mod administration;
@@ -32,6 +33,7 @@ mod retention;
 mod run;
 mod schedule;
 mod server_wide;
+mod snapshot;
 mod status;
 mod tasks;
 

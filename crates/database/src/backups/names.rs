@@ -6,8 +6,10 @@ use documents::Date;
 const FOLDER_END: &str = "-backup";
 /// Stands between the time and the rest of a name.
 const MARK: &str = ".ravendb-";
-/// Stands between the time and the rest of the name of a snapshot, which RavenDB cannot read.
+/// Stands there in names of files that RavenDB cannot read.
 const OWN_MARK: &str = ".rookery-";
+/// Stands before the kind of a file that is encrypted.
+const ENCRYPTED: &str = "encrypted-";
 /// As `2026-11-27-02-00-00`.
 const TIME_SIZE: usize = 19;
 
@@ -16,6 +18,8 @@ const TIME_SIZE: usize = 19;
 pub enum FileKind {
     /// A dump of all of a database.
     Full,
+    /// An image of the storage of a database.
+    Snapshot,
     /// A dump of what changed since the file before.
     Incremental,
 }
@@ -24,6 +28,7 @@ impl FileKind {
     fn name(self) -> &'static str {
         match self {
             FileKind::Full => "full-backup",
+            FileKind::Snapshot => "snapshot",
             FileKind::Incremental => "incremental-backup",
         }
     }
@@ -41,21 +46,26 @@ pub struct BackupName {
 }
 
 impl BackupName {
-    /// The text. A file that is encrypted has a mark of our own, since RavenDB encrypts in another way.
+    /// The text. What RavenDB cannot read has a mark of our own: what is encrypted, and snapshots.
     pub fn file(self) -> String {
-        let mark = if self.is_encrypted { format!("{OWN_MARK}encrypted-") } else { MARK.to_owned() };
-        format!("{}{mark}{}", time_text(self.time), self.kind.name())
+        let mark = if self.is_encrypted || self.kind == FileKind::Snapshot { OWN_MARK } else { MARK };
+        let encrypted = if self.is_encrypted { ENCRYPTED } else { "" };
+        format!("{}{mark}{encrypted}{}", time_text(self.time), self.kind.name())
     }
 
     /// Reads a name; `None` for a file that is none of a backup.
     pub fn parse(name: &str) -> Option<BackupName> {
         let (time, rest) = name.split_at_checked(TIME_SIZE)?;
-        let (is_encrypted, rest) = match rest.strip_prefix(MARK) {
-            Some(rest) => (false, rest),
-            None => (true, rest.strip_prefix(OWN_MARK)?.strip_prefix("encrypted-")?),
+        let rest = rest.strip_prefix(MARK).or_else(|| rest.strip_prefix(OWN_MARK))?;
+        let (is_encrypted, rest) = match rest.strip_prefix(ENCRYPTED) {
+            Some(rest) => (true, rest),
+            None => (false, rest),
         };
-        let kind = [FileKind::Full, FileKind::Incremental].into_iter().find(|kind| kind.name() == rest)?;
-        Some(BackupName { time: parse_time(time)?, kind, is_encrypted })
+        let kinds = [FileKind::Full, FileKind::Snapshot, FileKind::Incremental];
+        let kind = kinds.into_iter().find(|kind| kind.name() == rest)?;
+        let parsed = BackupName { time: parse_time(time)?, kind, is_encrypted };
+        // So that an encrypted file or a snapshot of RavenDB is not taken for one of ours.
+        Some(parsed).filter(|parsed| parsed.file() == name)
     }
 }
 
@@ -92,11 +102,17 @@ mod tests {
     #[test]
     fn names_are_read_as_they_are_written() {
         let time = Date::parse("2026-11-27T11:49:02").unwrap();
-        let kinds = [(FileKind::Full, false), (FileKind::Incremental, false), (FileKind::Full, true)];
+        let kinds = [
+            (FileKind::Full, false),
+            (FileKind::Incremental, false),
+            (FileKind::Full, true),
+            (FileKind::Snapshot, false),
+        ];
         let expected = [
             "2026-11-27-11-49-02.ravendb-full-backup",
             "2026-11-27-11-49-02.ravendb-incremental-backup",
             "2026-11-27-11-49-02.rookery-encrypted-full-backup",
+            "2026-11-27-11-49-02.rookery-snapshot",
         ];
         for ((kind, is_encrypted), expected) in kinds.into_iter().zip(expected) {
             let name = BackupName { time, kind, is_encrypted };

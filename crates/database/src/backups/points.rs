@@ -15,6 +15,8 @@ pub struct RestorePoint {
     pub folder: String,
     /// The name of the file.
     pub file: String,
+    /// Whether it begins with an image of the storage.
+    pub is_snapshot: bool,
     /// Whether files before it belong to it.
     pub is_incremental: bool,
     /// Whether it can be read only with a key.
@@ -52,10 +54,10 @@ impl RestorePoint {
         for (folder, backup, file, size) in files {
             let is_incremental = backup.kind == FileKind::Incremental;
             let before = points.last().filter(|point| is_incremental && point.folder == folder);
-            let (file_count, total) = match before {
+            let (is_snapshot, file_count, total) = match before {
                 None if is_incremental => continue,
-                None => (1, size),
-                Some(before) => (before.file_count + 1, before.size + size),
+                None => (backup.kind == FileKind::Snapshot, 1, size),
+                Some(before) => (before.is_snapshot, before.file_count + 1, before.size + size),
             };
             let own_name = folder.rsplit('/').next().unwrap_or_default();
             let named = names::parse_folder(own_name).map(|(_, database, tag)| (database.to_owned(), tag.to_owned()));
@@ -64,6 +66,7 @@ impl RestorePoint {
                 time: backup.time,
                 folder,
                 file,
+                is_snapshot,
                 is_incremental,
                 is_encrypted: backup.is_encrypted,
                 file_count,
@@ -97,7 +100,7 @@ pub(crate) fn chain(
         };
         files.truncate(position + 1);
     }
-    let full = files.iter().rposition(|(backup, _)| backup.kind == FileKind::Full);
+    let full = files.iter().rposition(|(backup, _)| backup.kind != FileKind::Incremental);
     match full {
         Some(full) => Ok(files.split_off(full)),
         None if files.is_empty() => Err("it has no file of a backup".to_owned()),

@@ -3,7 +3,9 @@
 //! The folder is noted as one that is being deleted while it is filled. So whatever is cut off is removed at the next start, and the
 //! transaction that makes the database known takes the note away.
 
+use std::fmt;
 use std::io::Read;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -13,8 +15,8 @@ use json::Value;
 use super::configuration::bad;
 use super::destination::Destination;
 use super::encryption::BackupKey;
-use super::names::BackupName;
-use super::{file, points};
+use super::names::{BackupName, FileKind};
+use super::{file, points, snapshot};
 use crate::database::DatabaseRef;
 use crate::databases::Opening;
 use crate::entry::{DatabaseEntry, Previous};
@@ -27,7 +29,7 @@ use crate::{
 };
 
 /// What is to be restored.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct RestoreRequest {
     /// The name of the new database.
     pub name: String,
@@ -43,6 +45,15 @@ pub struct RestoreRequest {
     pub encryption: Option<Value>,
     /// Whether the database is removed in place of being made known: a proof that the backup can be restored.
     pub is_trial: bool,
+}
+
+/// Without the key of the backup.
+impl fmt::Debug for RestoreRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut debug = f.debug_struct("RestoreRequest");
+        debug.field("name", &self.name).field("source", &self.source).field("last_file", &self.last_file);
+        debug.finish_non_exhaustive()
+    }
 }
 
 /// A restore that is about to run, which is an operation of the node.
@@ -123,10 +134,17 @@ impl Restore {
     }
 
     fn restore(&self) -> Result<SmugglerResult> {
-        let unfinished = Unfinished::make(&self.databases, &self.request.name)?;
+        let snapshot = self.files.first().filter(|(backup, _)| backup.kind == FileKind::Snapshot);
+        let (unfinished, mut record) = match snapshot {
+            Some((_, file)) => self.read_snapshot(file)?,
+            None => (Unfinished::make(&self.databases, &self.request.name)?, Value::object()),
+        };
         let mut counts = SmugglerResult::default();
-        let mut record = Value::object();
-        for (number, (_, file)) in self.files.iter().enumerate() {
+        if snapshot.is_some() {
+            let count = unfinished.database.read().statistics()?.documents().count;
+            counts.count(ItemType::Documents, count, 0);
+        }
+        for (number, (_, file)) in self.files.iter().enumerate().skip(usize::from(snapshot.is_some())) {
             let is_last = number + 1 == self.files.len();
             let (read, dumped) = self.read_file(&unfinished.database, file, is_last)?;
             counts.add(&read);
@@ -137,6 +155,22 @@ impl Restore {
             unfinished.make_known(&self.request, record)?;
         }
         Ok(counts)
+    }
+
+    /// Makes the database of the snapshot in a file, and gives its record.
+    fn read_snapshot(&self, file: &str) -> Result<(Unfinished<'_>, Value)> {
+        let place = self.request.source.place();
+        let failed = |reason: String| bad(format!("the file '{file}' in {place} cannot be restored: {reason}"));
+        let opened = file::open(self.request.source.get(file)?, self.key.as_ref());
+        let mut opened = opened.map_err(|error| failed(error.to_string()))?;
+        let made = Unfinished::of_snapshot(&self.databases, &self.request.name, |folder, indexes| {
+            snapshot::read(&mut opened, folder, indexes, &self.operation)
+        });
+        made.map_err(|error| match error {
+            Error::Image(storage::image::Error::Cancelled) => Error::Canceled,
+            error @ (Error::BadBackup { .. } | Error::Image(_)) => failed(error.to_string()),
+            error => error,
+        })
     }
 
     /// Imports one file. Definitions of indexes and the record count as the last one has them.
@@ -204,6 +238,40 @@ impl Drop for Restore {
     }
 }
 
+/// What the folder of indexes is called while that of their database is not there yet.
+const OF_INDEXES: &str = "~indexes";
+/// What the storage appends to the name of a folder that it makes.
+const PARTIAL: &str = "~partial";
+
+/// A folder of the node that is being filled, with those beside it. They are noted as being deleted, and nobody deletes them as long as this
+/// lives.
+struct Filling<'d> {
+    databases: &'d Databases,
+    folder: String,
+    names: [String; 3],
+}
+
+impl<'d> Filling<'d> {
+    fn begin(databases: &'d Databases, name: &str) -> Result<Filling<'d>> {
+        let _changing = databases.changing.lock();
+        let folder = databases.choose_folder(name)?;
+        let names = [folder.clone(), format!("{folder}{OF_INDEXES}"), format!("{folder}{PARTIAL}")];
+        databases.filling.lock().extend(names.iter().cloned());
+        let filling = Filling { databases, folder, names };
+        for name in &filling.names {
+            databases.system.note_deleting(name)?;
+        }
+        Ok(filling)
+    }
+}
+
+impl Drop for Filling<'_> {
+    fn drop(&mut self) {
+        let mut filling = self.databases.filling.lock();
+        self.names.iter().for_each(|name| _ = filling.remove(name));
+    }
+}
+
 /// A database that nobody knows yet. Dropped, it is removed.
 struct Unfinished<'d> {
     databases: &'d Arc<Databases>,
@@ -225,6 +293,31 @@ impl<'d> Unfinished<'d> {
             databases.deleted.lock().insert(folder.clone(), DatabaseRef::of(&database));
         }
         Ok(Unfinished { databases, database, folder })
+    }
+
+    /// A database whose folder `fill` makes; what that gives is given too.
+    ///
+    /// * `fill`: is given the folder, and one beside it that may be used meanwhile. Neither is there.
+    fn of_snapshot<T>(
+        databases: &'d Arc<Databases>,
+        name: &str,
+        fill: impl FnOnce(&Path, &Path) -> Result<T>,
+    ) -> Result<(Unfinished<'d>, T)> {
+        let Some(all) = databases.folder().map(|folder| folder.join("databases")) else {
+            return Err(bad("a snapshot can be restored only by a server that keeps its databases on disk"));
+        };
+        let filling = Filling::begin(databases, name)?;
+        let (folder, path) = (filling.folder.clone(), all.join(&filling.folder));
+        let filled = fill(&path, &all.join(format!("{folder}{OF_INDEXES}")))?;
+        let environment = storage::Environment::open(&path, storage::Options::default())?;
+        // The original may go on, and give the same etags out.
+        documents::renew_database_id(&environment)?;
+        environment.close()?;
+        let draft = DatabaseRecord::new(Value::object(), name, databases.node_tag(), 0, Date::now());
+        let database = databases.open_database(&draft, Some(&folder), Opening::Existing)?;
+        databases.deleted.lock().insert(folder.clone(), DatabaseRef::of(&database));
+        drop(filling);
+        Ok((Unfinished { databases, database, folder: Some(folder) }, filled))
     }
 
     /// Makes the database one of the node, in one transaction.

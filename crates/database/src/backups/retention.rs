@@ -5,7 +5,7 @@ use std::time::Duration;
 use documents::Date;
 
 use super::destination::{Destination, PARTIAL};
-use super::names::{self, BackupName, FileKind};
+use super::names::{self, BackupName};
 use crate::Result;
 
 /// Removes what is older than `age` of one database and node, and what backups left that did not end.
@@ -38,10 +38,8 @@ pub(crate) fn remove_old(
     for (folder, files) in &folders {
         let backups: Vec<BackupName> = files.iter().filter_map(|file| BackupName::parse(file)).collect();
         let last = backups.iter().map(|backup| backup.time).max();
-        let has_full = backups.iter().any(|backup| backup.kind == FileKind::Full);
-        let is_old = folder != current
-            && age
-                .is_some_and(|age| last.is_some_and(|last| now.since(last) > age) && (has_full || !backups.is_empty()));
+        let is_older = |age| last.is_some_and(|last| now.since(last) > age);
+        let is_old = folder != current && age.is_some_and(is_older);
         for file in files {
             let is_rest = file.ends_with(PARTIAL) && folder != current;
             if is_rest || is_old && BackupName::parse(file).is_some() {

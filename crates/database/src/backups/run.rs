@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 
 use documents::{Date, Etag};
 
-use super::configuration::{BackupConfiguration, DestinationKind};
+use super::configuration::{BackupConfiguration, BackupKind, DestinationKind};
 use super::destination::{self, Destination, FolderDestination, PARTIAL};
 use super::file::BackupFile;
 use super::names::{self, BackupName, FileKind};
+use super::snapshot;
 use super::status::BackupStatus;
 use crate::smuggler::{DumpWriter, ItemType, SmugglerOptions, SmugglerResult, indexes_hash};
 use crate::{Database, DatabaseRecord, Databases, Error, Operation, Result, folders};
@@ -91,9 +92,18 @@ impl Backup<'_> {
             None => names::folder(self.now, self.database.name(), self.databases.node_tag()),
         };
         let local_folder = local.as_ref().map(|local| local.path_of(&folder).display().to_string());
-        let kind = if self.previous.is_some() { FileKind::Incremental } else { FileKind::Full };
-        let result =
-            BackupResult { is_full: kind == FileKind::Full, folder, file: None, local_folder, uploads: Vec::new() };
+        let kind = match (self.previous, self.configuration.kind) {
+            (Some(_), _) => FileKind::Incremental,
+            (None, BackupKind::Backup) => FileKind::Full,
+            (None, BackupKind::Snapshot) => FileKind::Snapshot,
+        };
+        let result = BackupResult {
+            is_full: kind != FileKind::Incremental,
+            folder,
+            file: None,
+            local_folder,
+            uploads: Vec::new(),
+        };
         let mut done = BackupDone {
             counts: SmugglerResult::default(),
             result,
@@ -114,8 +124,18 @@ impl Backup<'_> {
         // Whatever happens, what is not whole goes.
         let removal = RemovedAtEnd(&spool);
         let file = destination::create_private(&spool).map_err(|error| Error::io("create", &spool, error))?;
-        let (mut file, counts) = self.write(file, &spool, &snapshot)?;
-        drop(snapshot);
+        let (mut file, counts) = match kind {
+            FileKind::Snapshot => {
+                // An image holds no snapshot for as long as it is written.
+                drop(snapshot);
+                self.write_snapshot(file, &spool)?
+            }
+            _ => {
+                let written = self.write(file, &spool, &snapshot)?;
+                drop(snapshot);
+                written
+            }
+        };
         done.counts = counts;
         let size = file.metadata().map_err(|error| Error::io("read", &spool, error))?.len();
         for (kind, destination) in destinations {
@@ -152,9 +172,15 @@ impl Backup<'_> {
         let after = self.previous.map_or(0, |previous| previous.last_etag);
         let record = self.record.value.clone();
         let mut writer = DumpWriter::of_backup(self.database.clone(), self.operation, options, record, after);
-        let mut sink = BackupFile::new(file, path, self.configuration.key.as_ref(), self.operation)?;
+        let mut sink = BackupFile::new(file, path, self.configuration, self.operation)?;
         writer.write(snapshot, &mut sink)?;
         Ok((sink.close()?, writer.into_result()))
+    }
+
+    fn write_snapshot(&self, file: File, path: &Path) -> Result<(File, SmugglerResult)> {
+        let mut sink = BackupFile::new(file, path, self.configuration, self.operation)?;
+        let counts = snapshot::write(self, &mut sink)?;
+        Ok((sink.close()?, counts))
     }
 
     fn upload(

@@ -10,6 +10,8 @@ use json::Value;
 pub struct BackupStatus {
     /// The task.
     pub task_id: u64,
+    /// The name of the kind of the last full backup; `None` before the first.
+    pub kind: Option<String>,
     /// Whether the last backup was of all of the database.
     pub is_full: bool,
     /// The tag of the node that made it.
@@ -101,7 +103,7 @@ impl BackupStatus {
         };
         object([
             ("TaskId", number(self.task_id)),
-            ("BackupType", "Backup".into()),
+            ("BackupType", self.kind.as_deref().unwrap_or("Backup").into()),
             ("IsFull", self.is_full.into()),
             ("NodeTag", self.node_tag.as_str().into()),
             ("DelayUntil", date(self.delay_until)),
@@ -160,6 +162,7 @@ impl BackupStatus {
         };
         Some(BackupStatus {
             task_id: unsigned("TaskId")?,
+            kind: text("BackupType").filter(|_| date("LastFullBackup").is_some()),
             is_full: flag("IsFull")?,
             node_tag: text("NodeTag")?,
             last_full: date("LastFullBackup"),
@@ -194,6 +197,7 @@ mod tests {
         let now = Date::parse("2026-11-27T11:49:02.1466189Z").unwrap();
         let status = BackupStatus {
             task_id: 9,
+            kind: Some("Snapshot".to_owned()),
             is_full: true,
             node_tag: "A".to_owned(),
             last_full: Some(now),

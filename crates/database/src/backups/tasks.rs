@@ -382,6 +382,7 @@ impl Shared {
             && !before.folder.is_empty()
             && before.is_encrypted == job.configuration.key.is_some()
             && before.destinations == places
+            && before.kind.as_deref() == Some(job.configuration.kind.wire_name())
             && database_id(&before.last_change_vector) == database_id(&database.read().change_vector()?)
             && self.is_there(node, job, &before)?;
         let backup = Backup {
@@ -424,6 +425,7 @@ impl Shared {
                     (status.last_full, status.full_duration) = (Some(now), Some(duration));
                     (status.last_incremental, status.incremental_duration) = (None, None);
                     status.full_record_etag = done.record_etag;
+                    status.kind = Some(job.configuration.kind.wire_name().to_owned());
                 }
                 tracing::info!(
                     database = database.name(),

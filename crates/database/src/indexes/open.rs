@@ -468,6 +468,11 @@ impl Index {
         self.state.lock().indexed_to
     }
 
+    /// The name of its folder; `None`: it is in memory.
+    pub(crate) fn folder_name(&self) -> Option<String> {
+        Some(self.folder.as_ref()?.file_name()?.to_str()?.to_owned())
+    }
+
     /// The environment with its data; `None` while it is being removed.
     pub(crate) fn environment(&self) -> Option<&storage::Environment> {
         self.store.as_ref().map(query::index::Index::environment)

@@ -126,6 +126,13 @@ impl SmugglerResult {
         self.info(&text);
     }
 
+    /// Counts items that are taken as they are stored.
+    pub(crate) fn count(&mut self, item_type: ItemType, read: u64, size: u64) {
+        let counts = self.counts_mut(item_type);
+        counts.read += read;
+        counts.size += size;
+    }
+
     /// Adds the counts of a later file of the same backup.
     pub(crate) fn add(&mut self, later: &SmugglerResult) {
         for (counts, later) in self.counts.iter_mut().zip(&later.counts) {

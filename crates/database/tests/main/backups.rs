@@ -6,9 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use json::Value;
+use query::definition::IndexSettings;
 use rookery_database::backups::{BackupConfiguration, FolderDestination, RestorePoint, RestoreRequest};
 use rookery_database::documents::{Batch, Date, Expected};
-use rookery_database::{Databases, DatabasesOptions, Error, ManualClock, OperationStatus, Result};
+use rookery_database::{Databases, DatabasesOptions, Error, Index, ManualClock, OperationStatus, Result};
+
+use crate::indexes;
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -351,4 +354,112 @@ fn folders_lie_where_the_node_allows() {
     assert!(put("shop").is_ok());
     let settings = value(r#"{"FolderPath":"shop"}"#);
     assert_eq!(databases.backup_folder(&settings).unwrap().folder(), root.join("shop"));
+}
+
+/// A node with an index over two thousand documents.
+fn node_with_index() -> Node {
+    let node = Node::open();
+    let mut batch = Batch::new();
+    for number in 0..2000 {
+        let document = format!(r#"{{"Text":"{}","@metadata":{{"@collection":"Users"}}}}"#, number % 7);
+        batch.put(&format!("users/{number}"), document.as_bytes(), Expected::Any).unwrap();
+    }
+    let database = node.databases.find("Shop").unwrap();
+    database.execute(batch).unwrap();
+    let map = "from user in docs.Users select new { user.Text }";
+    database.indexes().put(indexes::defined("ByText", map), IndexSettings::default()).unwrap();
+    wait_for_index(&node, "Shop");
+    node
+}
+
+fn index_of(node: &Node, name: &str) -> Arc<Index> {
+    node.databases.find(name).unwrap().indexes().by_name("ByText").unwrap()
+}
+
+fn wait_for_index(node: &Node, name: &str) {
+    indexes::wait(&node.databases.find(name).unwrap(), &index_of(node, name));
+}
+
+fn snapshot_of(node: &Node) -> PathBuf {
+    let place = node.place.display();
+    let configuration = format!(r#"{{"BackupType":"Snapshot","LocalSettings":{{"FolderPath":"{place}"}}}}"#);
+    let configuration = BackupConfiguration::from_json(&value(&configuration)).unwrap();
+    let started = node.databases.begin_backup("shop", configuration).unwrap();
+    node.clock.advance(Duration::ZERO);
+    let OperationStatus::Completed(result) = started.operation.status() else { panic!("{:?}", started.operation) };
+    node.place.join(&result.backup.unwrap().folder)
+}
+
+#[test]
+fn a_snapshot_is_restored_with_its_indexes_as_a_database_of_its_own() {
+    let node = node_with_index();
+    let folder = snapshot_of(&node);
+    node.put("users/later", "later");
+    node.restore("copy", &folder, None).unwrap();
+    assert_eq!(node.documents("copy").len(), 2000);
+    let id = |node: &Node, name: &str| node.databases.find(name).unwrap().documents().database_id().to_owned();
+    assert_ne!(id(&node, "shop"), id(&node, "copy"));
+    // The index was not built again: it had no batch.
+    wait_for_index(&node, "copy");
+    let index = index_of(&node, "copy");
+    assert!(index.last_batches().is_empty(), "{:?}", index.last_batches());
+    assert_eq!(indexes::count(&index, "Text", "3"), 286);
+    drop(index);
+    let node = node.restart();
+    assert_eq!(node.documents("copy").len(), 2000);
+    let copy = node.databases.find("copy").unwrap();
+    let found = copy.read().verify().unwrap();
+    assert!(found.problems.is_empty(), "{:?}", found.problems);
+    let left: Vec<_> =
+        fs::read_dir(node.data.join("databases")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left.len(), 2, "{left:?}");
+}
+
+#[test]
+fn a_task_of_snapshots_goes_on_with_incremental_backups() {
+    let node = node_with_index();
+    let task = node.add_task(&format!(r#"{NIGHTLY},"BackupType":"Snapshot""#));
+    assert!(matches!(node.run_now(task, true), OperationStatus::Completed(_)));
+    node.put("users/later", "later");
+    node.delete("users/0");
+    node.clock.advance(MINUTE);
+    assert!(matches!(node.run_now(task, false), OperationStatus::Completed(_)));
+    let files = node.files();
+    assert!(
+        files.len() == 2
+            && files[0].ends_with(".rookery-snapshot")
+            && files[1].ends_with(".ravendb-incremental-backup"),
+        "{files:?}"
+    );
+    let folder = node.place.join(files[0].split_once('/').unwrap().0);
+    node.restore("copy", &folder, None).unwrap();
+    let documents = node.documents("copy");
+    assert!(documents.len() == 2000 && documents.contains(&"users/later=later".to_owned()));
+    assert!(!documents.iter().any(|document| document.starts_with("users/0=")));
+    wait_for_index(&node, "copy");
+}
+
+#[test]
+fn damaged_snapshots_are_refused_and_leave_nothing() {
+    let node = node_with_index();
+    let folder = snapshot_of(&node);
+    let file = fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+    let whole = fs::read(&file).unwrap();
+    let step = whole.len() / 40 + 1;
+    for cut in (0..whole.len()).step_by(step) {
+        fs::write(&file, &whole[..cut]).unwrap();
+        assert!(node.restore("copy", &folder, None).is_err(), "cut at {cut}");
+    }
+    for at in (0..whole.len()).step_by(step) {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 0x10;
+        fs::write(&file, &damaged).unwrap();
+        assert!(node.restore("copy", &folder, None).is_err(), "byte {at}");
+    }
+    node.databases.maintain();
+    let left: Vec<_> =
+        fs::read_dir(node.data.join("databases")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["shop"]);
+    fs::write(&file, &whole).unwrap();
+    node.restore("copy", &folder, None).unwrap();
 }

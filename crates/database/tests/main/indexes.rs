@@ -33,7 +33,7 @@ fn by(paths: &[&str]) -> AutomaticIndex {
     AutomaticIndex::new(Some("Users".to_owned()), paths.iter().map(field))
 }
 
-fn defined(name: &str, map: &str) -> MapIndex {
+pub(crate) fn defined(name: &str, map: &str) -> MapIndex {
     let mut definition = Value::object();
     definition.set("Name", Value::String(name.to_owned()));
     definition.set("Maps", Value::Array(vec![Value::String(map.to_owned())]));
@@ -41,14 +41,14 @@ fn defined(name: &str, map: &str) -> MapIndex {
 }
 
 /// Waits until the index has all that the database has now.
-fn wait(database: &Database, index: &Index) {
+pub(crate) fn wait(database: &Database, index: &Index) {
     let (sender, receiver) = mpsc::channel();
     index.when_indexed(database.read().last_etag().unwrap(), Duration::from_secs(60), move || sender.send(()).unwrap());
     receiver.recv_timeout(Duration::from_secs(60)).expect("the index gets there");
 }
 
 /// How many entries have a text in a field.
-fn count(index: &Index, field: &str, text: &str) -> u64 {
+pub(crate) fn count(index: &Index, field: &str, text: &str) -> u64 {
     let snapshot = index.read().unwrap();
     let Some(number) = snapshot.field(field).unwrap() else { return 0 };
     snapshot.term(number, Term::Text(text)).unwrap().count()

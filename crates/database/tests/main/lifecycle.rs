@@ -350,6 +350,43 @@ fn a_database_whose_storage_failed_is_opened_again() {
 }
 
 #[test]
+fn databases_that_refuse_writes_are_named_and_opened_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut options = DatabasesOptions::folder(folder.path());
+    options.limits.failed_database_pause = Duration::from_secs(3600);
+    let databases = Databases::open(options.clone()).unwrap();
+    let refusing = |databases: &Databases| -> Vec<(String, bool)> {
+        let all = databases.refusing_writes().into_iter();
+        all.map(|found| (found.name, matches!(found.reason, WriteRefusal::Failed(_)))).collect()
+    };
+    databases.find_or_create("good").unwrap();
+    databases.find_or_create("off").unwrap();
+    databases.set_disabled(&["off"], true, None).unwrap();
+    fail(&databases.find_or_create("x").unwrap(), &folder.path().join("databases/x"));
+    assert_eq!(refusing(&databases), [("x".to_owned(), true)]);
+    assert!(put(&databases.find("x").unwrap(), "b").is_err());
+    drop(databases);
+
+    options.limits.failed_database_pause = Duration::ZERO;
+    let databases = Databases::open(options).unwrap();
+    // It was not asked for since the start.
+    assert_eq!(refusing(&databases), []);
+    fail(&databases.find("x").unwrap(), &folder.path().join("databases/x"));
+    assert_eq!(refusing(&databases), [], "asking opened it again");
+    put(&databases.find_open("x").unwrap().expect("it is open"), "b").unwrap();
+    drop(databases);
+
+    // One that cannot be opened.
+    let data = folder.path().join("databases/x/data");
+    std::fs::rename(&data, folder.path().join("kept")).unwrap();
+    let databases = open(folder.path());
+    assert!(databases.find("x").is_err());
+    assert_eq!(refusing(&databases), [("x".to_owned(), true)]);
+    databases.delete(&["x"], true, None).unwrap();
+    assert_eq!(refusing(&databases), []);
+}
+
+#[test]
 fn a_database_that_nobody_asks_for_is_closed_until_somebody_does() {
     let folder = tempfile::tempdir().unwrap();
     let databases = open(folder.path());

@@ -5,6 +5,8 @@ use storage::{Environment, FixedTree, Key, Location, Reader, Records, Table, Tre
 use super::kinds::{ItemKind, PerKind};
 use crate::due::DUE;
 use crate::ids::id;
+use crate::maintenance::renewal::DATABASE_ID_SIZE;
+use crate::wire::base64;
 use crate::{Error, Etag, Result};
 
 /// Handles of everything that exists once. Each collection has more trees, see `collections.rs`.
@@ -41,6 +43,8 @@ pub(crate) struct KindTrees {
 /// Names in `state`. Numbers are 8 bytes big-endian.
 pub(crate) const LAST_ETAG: &[u8] = b"last-etag";
 pub(crate) const DATABASE_ID: &[u8] = b"database-id";
+/// Ids that the database had in earlier places, 16 bytes each; absent until the first.
+pub(crate) const FORMER_DATABASE_IDS: &[u8] = b"former-database-ids";
 const IDENTITY_COUNT: &[u8] = b"identity-count";
 const VERSION: &[u8] = b"version";
 
@@ -63,7 +67,7 @@ const RECORDS: &[u8] = b"records";
 const COLLECTIONS: &[u8] = b"collections";
 const COLLECTION_NAMES: &[u8] = b"collections/names";
 const IDENTITIES: &[u8] = b"identities";
-const STATE: &[u8] = b"state";
+pub(crate) const STATE: &[u8] = b"state";
 
 /// The key of the tombstone of an item in a collection.
 pub(crate) fn tombstone_key(collection: u32, key: &[u8]) -> Vec<u8> {
@@ -199,6 +203,16 @@ impl Schema {
 
     fn set_number(&self, tx: &mut WriteTransaction<'_>, name: &[u8], value: u64) -> Result<()> {
         Ok(self.state.put(tx, name, &value.to_be_bytes())?)
+    }
+
+    /// The ids that the database had in earlier places, in base64.
+    pub fn former_database_ids(&self, reader: &impl Reader) -> Result<Vec<String>> {
+        let (ids, rest) =
+            self.state.get(reader, FORMER_DATABASE_IDS)?.unwrap_or_default().as_chunks::<DATABASE_ID_SIZE>();
+        match rest {
+            [] => Ok(ids.iter().map(|id| base64::encode_unpadded(id)).collect()),
+            _ => Err(Error::Corrupt { rule: "former database ids have 16 bytes each" }),
+        }
     }
 
     /// The last etag given out.

@@ -32,6 +32,8 @@ pub struct Verification {
 struct Check<'s> {
     schema: &'s Schema,
     names: &'s Names,
+    /// Ids that the database had before.
+    former_ids: Vec<String>,
     tx: &'s ReadTransaction<'s>,
     collections: HashMap<u32, Collection>,
     /// The result for each collection.
@@ -68,6 +70,7 @@ impl Snapshot<'_> {
         let mut check = Check {
             schema,
             names,
+            former_ids: schema.former_database_ids(tx)?,
             tx,
             collections,
             tallies: HashMap::new(),
@@ -207,7 +210,8 @@ impl Check<'_> {
         let (head, Some(text)) = (&item.head, item.vector) else { return item.head.vector_size == 0 };
         let is_plain = text.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"\\".contains(&byte) || byte == b' ');
         let own = |vector: ChangeVector<'_>| {
-            vector.to_string() == text && vector.etag_of(&self.names.database_id) == head.etag
+            let is_of = |id: &str| vector.etag_of(id) == head.etag;
+            vector.to_string() == text && (is_of(&self.names.database_id) || self.former_ids.iter().any(|id| is_of(id)))
         };
         is_plain && !self.names.is_vector(text, head.etag) && ChangeVector::parse(text).is_ok_and(own)
     }

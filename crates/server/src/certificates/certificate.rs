@@ -221,13 +221,20 @@ impl TrustedThumbprint {
     }
 }
 
-impl fmt::Debug for TrustedThumbprint {
+impl fmt::Display for TrustedThumbprint {
+    /// In upper-case hexadecimal.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bytes: &[u8] = match self {
             TrustedThumbprint::Sha1(bytes) => bytes,
             TrustedThumbprint::Sha256(bytes) => bytes,
         };
         bytes.iter().try_for_each(|byte| write!(f, "{byte:02X}"))
+    }
+}
+
+impl fmt::Debug for TrustedThumbprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -10,6 +10,10 @@ use crate::messages::reply::{self, Reply};
 use crate::node::{PROTOCOL_BUILD, PROTOCOL_VERSION};
 use crate::routing::exchange::Exchange;
 
+/// The version of the protocol, as far as clients look at it, and in full.
+pub(crate) const PRODUCT_VERSION: &str = "7.1";
+pub(crate) const FULL_VERSION: &str = "7.1.5";
+
 const SERVER_STARTUP_TIME: HeaderName = HeaderName::from_static("server-startup-time");
 
 /// GET `/build/version`: the protocol's version in the words that clients know.
@@ -23,8 +27,8 @@ pub(crate) fn build_version(exchange: &Exchange) -> Result<Reply> {
 }
 
 fn write_version(json: &mut Writer<'_>) {
-    json.name("BuildVersion").signed(PROTOCOL_BUILD).name("ProductVersion").string("7.1");
-    json.name("CommitHash").string("rookery").name("FullVersion").string("7.1.5");
+    json.name("BuildVersion").signed(PROTOCOL_BUILD).name("ProductVersion").string(PRODUCT_VERSION);
+    json.name("CommitHash").string("rookery").name("FullVersion").string(FULL_VERSION);
 }
 
 pub(crate) fn write_build(json: &mut Writer<'_>) {

@@ -168,7 +168,7 @@ pub(crate) async fn points(mut exchange: Exchange) -> Result<Reply> {
                         .string(location)
                         .name("FileName")
                         .string(&format!("{location}/{}", point.file));
-                    json.name("IsSnapshotRestore").bool(false).name("IsEncrypted").bool(point.is_encrypted);
+                    json.name("IsSnapshotRestore").bool(point.is_snapshot).name("IsEncrypted").bool(point.is_encrypted);
                     json.name("IsIncremental").bool(point.is_incremental);
                     json.name("FilesToRestore").unsigned(point.file_count as u64);
                     json.name("SizeInBytes").unsigned(point.size);

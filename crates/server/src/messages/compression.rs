@@ -105,9 +105,10 @@ fn chosen(reply: &mut Reply, wish: Option<Wish>) -> Option<Wish> {
         return None;
     }
     reply.headers_mut().insert(VARY, HeaderValue::from_static("Accept-Encoding"));
-    // The files of the studio are compressed already, and so are dumps.
-    let is_dump = reply.headers().get(CONTENT_TYPE).is_some_and(|kind| kind == "application/octet-stream");
-    let is_compressed = is_dump || reply.headers().contains_key(CONTENT_ENCODING);
+    // The files of the studio are compressed already, and so are dumps and info packages.
+    let kind = reply.headers().get(CONTENT_TYPE);
+    let is_archive = kind.is_some_and(|kind| kind == "application/octet-stream" || kind == "application/zip");
+    let is_compressed = is_archive || reply.headers().contains_key(CONTENT_ENCODING);
     let is_worthwhile = |wish: &Wish| wish.is_only || size.is_none_or(|size| size > WORTHWHILE_SIZE);
     wish.filter(|wish| !is_compressed && is_worthwhile(wish))
 }

@@ -98,6 +98,7 @@ pub(crate) struct AuditLog {
     lost: Arc<AtomicU64>,
     /// `None` while it is dropped.
     thread: Option<JoinHandle<()>>,
+    folder: PathBuf,
 }
 
 impl AuditLog {
@@ -108,6 +109,7 @@ impl AuditLog {
     /// The folder or the file of today cannot be written, or there is no thread.
     pub(crate) fn start(options: AuditOptions) -> io::Result<AuditLog> {
         std::fs::create_dir_all(&options.folder)?;
+        let folder = options.folder.clone();
         let mut files = Files { options, current: None };
         files.turn_to(SystemTime::now())?;
         let (sender, receiver) = sync_channel(AUDIT_RECORDS_WAITING_MAX);
@@ -115,7 +117,12 @@ impl AuditLog {
         let counted = lost.clone();
         let thread =
             std::thread::Builder::new().name("audit".to_owned()).spawn(move || write(&receiver, files, &counted))?;
-        Ok(AuditLog { records: Some(sender), lost, thread: Some(thread) })
+        Ok(AuditLog { records: Some(sender), lost, thread: Some(thread), folder })
+    }
+
+    /// Where its files are.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// Records an event; counts it as lost if too many wait.

@@ -5,6 +5,7 @@ pub(crate) mod exposition;
 pub(crate) mod humane_size;
 pub(crate) mod latency;
 pub(crate) mod log_budget;
+pub(crate) mod log_control;
 pub(crate) mod metrics;
 pub(crate) mod recent_log;
 pub(crate) mod running;

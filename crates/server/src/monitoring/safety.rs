@@ -111,7 +111,7 @@ pub(crate) fn findings(facts: &Facts) -> Vec<Finding> {
             advice: "Whoever finds a fault in the server gets the whole machine. Run it as a user of its own, which owns nothing but the \
                      data folder."
                 .to_owned(),
-            page: "operate.md#run-it-as-a-service",
+            page: "deploying.md#debian-and-ubuntu",
         });
     }
     // Stable: those of one severity keep their order.

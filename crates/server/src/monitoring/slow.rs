@@ -20,6 +20,7 @@ use crate::limits::{SLOW_REQUESTS_KEPT_MAX, SLOW_REQUESTS_LOGGED_MAX, SLOW_REQUE
 use crate::messages::reply::Reply;
 use crate::node::Node;
 use crate::routing::exchange::{Exchange, url_of};
+use crate::traces::{TraceId, trace_of};
 
 /// One of them.
 #[derive(Debug, Clone)]
@@ -35,6 +36,8 @@ pub(crate) struct SlowRequest {
     pub(crate) query: Option<String>,
     /// `None`: it failed, in words that its client got.
     pub(crate) status: Option<StatusCode>,
+    /// The trace that its caller is in.
+    pub(crate) trace: Option<TraceId>,
 }
 
 /// All that are kept.
@@ -108,6 +111,7 @@ fn log(request: &SlowRequest, left_out: u64) {
         status = request.status.map(|status| status.as_u16()),
         duration_ms = request.duration.as_micros() as f64 / 1000.0,
         left_out = (left_out > 0).then_some(left_out),
+        trace_id = request.trace.map(tracing::field::display),
         "slow request"
     );
 }
@@ -120,6 +124,7 @@ pub(crate) struct TimedQuery {
     database: Arc<Database>,
     text: String,
     started: Instant,
+    trace: Option<TraceId>,
 }
 
 impl TimedQuery {
@@ -132,6 +137,7 @@ impl TimedQuery {
             database: exchange.database().clone(),
             text: text.to_owned(),
             started,
+            trace: trace_of(&exchange.headers),
         }
     }
 
@@ -147,6 +153,7 @@ impl TimedQuery {
                 database: Some(self.database.name().to_owned()),
                 query: Some(self.text),
                 status: outcome.as_ref().ok().map(Reply::status),
+                trace: self.trace,
             });
         }
     }
@@ -166,6 +173,7 @@ mod tests {
             database: Some(database.to_owned()),
             query: Some("ä".repeat(SLOW_TEXT_SIZE_MAX)),
             status: Some(StatusCode::OK),
+            trace: None,
         }
     }
 

@@ -39,6 +39,7 @@ use crate::monitoring::slow::SlowRequest;
 use crate::network::connection::{Admitted, RequestStart};
 use crate::network::peer::Peer;
 use crate::node::Node;
+use crate::traces::{RecordedRequest, TraceContext, TraceId, trace_of};
 
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 const RAVEN_SERVER_VERSION: HeaderName = HeaderName::from_static("raven-server-version");
@@ -79,7 +80,7 @@ pub(crate) async fn serve(
     let mut reply = match sender {
         Err(error) => {
             let mut reply = error.reply(&url_of(&head.uri));
-            log_failure(&head.method, &head.uri, peer.address, &error, Duration::ZERO);
+            log_failure(&head.method, &head.uri, peer.address, &error, Duration::ZERO, trace_of(&head.headers));
             reply.headers_mut().insert(CONNECTION, CLOSE);
             reply
         }
@@ -211,7 +212,12 @@ pub(crate) async fn respond(mut exchange: Exchange) -> Reply {
     let node = exchange.node.clone();
     node.request_count.fetch_add(1, Relaxed);
     let (url, method, client) = (exchange.uri.clone(), exchange.method.clone(), exchange.peer.address);
+    let caller = TraceContext::of(&exchange.headers);
+    let recording = node.traces.as_ref().filter(|_| !exchange.is_inner()).and_then(|traces| traces.begin(caller));
+    let recorded = recording.map(|recording| (recording, exchange.peer.clone()));
+    let trace = caller.map(|caller| caller.trace);
     let route = routes::find(exchange.method.as_str(), exchange.uri.path());
+    let path = route.as_ref().map(|found| found.route.path);
     let timing = route.as_ref().map_or(Timing::ClientPaced, |found| found.route.timing);
     let name = route.as_ref().and_then(|found| found.database.clone());
     let write = route.as_ref().and_then(|found| found.route.write());
@@ -235,7 +241,7 @@ pub(crate) async fn respond(mut exchange: Exchange) -> Reply {
         },
     };
     let mut reply = outcome.unwrap_or_else(|error| {
-        log_failure(&method, &url, client, &error, started.elapsed());
+        log_failure(&method, &url, client, &error, started.elapsed(), trace);
         error.reply_to(&url_of(&url), write)
     });
     let headers = reply.headers_mut();
@@ -247,6 +253,18 @@ pub(crate) async fn respond(mut exchange: Exchange) -> Reply {
     }
     if stale.is_configuration {
         headers.insert(REFRESH_CLIENT_CONFIGURATION, HeaderValue::from_static("true"));
+    }
+    if let (Some((recording, peer)), Some(traces)) = (recorded, &node.traces) {
+        let database = name.clone().map(|place| decode_segment(&url.path()[place]).into_owned());
+        let request = RecordedRequest {
+            method: &method,
+            url: &url,
+            route: path,
+            database: database.as_deref(),
+            peer: &peer,
+            duration: started.elapsed(),
+        };
+        traces.end(recording, &request, &reply);
     }
     if timing != Timing::ClientPaced {
         let duration = started.elapsed();
@@ -261,6 +279,7 @@ pub(crate) async fn respond(mut exchange: Exchange) -> Reply {
                 database: name.map(|place| decode_segment(&url.path()[place]).into_owned()),
                 query: None,
                 status: Some(reply.status()),
+                trace,
             });
         }
     }
@@ -268,12 +287,20 @@ pub(crate) async fn respond(mut exchange: Exchange) -> Reply {
 }
 
 /// Has the log know of a failed request: bugs and refusals of the system always, the rest where `Log.Level` is `debug`.
-fn log_failure(method: &Method, uri: &Uri, client: SocketAddr, error: &Error, duration: Duration) {
+fn log_failure(
+    method: &Method,
+    uri: &Uri,
+    client: SocketAddr,
+    error: &Error,
+    duration: Duration,
+    trace: Option<TraceId>,
+) {
+    let trace_id = trace.map(tracing::field::display);
     if let Error::Panicked(panic) = error {
-        tracing::error!(panic, %method, url = url_of(uri), %client, "a request met a bug");
+        tracing::error!(panic, %method, url = url_of(uri), %client, trace_id, "a request met a bug");
     } else if error.is_io() {
         // Which file it was is not for the client.
-        tracing::warn!(%error, %method, url = url_of(uri), %client, "a request failed");
+        tracing::warn!(%error, %method, url = url_of(uri), %client, trace_id, "a request failed");
     } else {
         tracing::debug!(
             %method,
@@ -283,6 +310,7 @@ fn log_failure(method: &Method, uri: &Uri, client: SocketAddr, error: &Error, du
             reason = error.text(),
             %client,
             duration_ms = milliseconds(duration),
+            trace_id,
             "a request failed"
         );
     }
@@ -298,12 +326,14 @@ struct AccessLine {
     method: Method,
     uri: Uri,
     client: SocketAddr,
+    trace: Option<TraceId>,
 }
 
 impl AccessLine {
     fn of(request: &Request<Incoming>, peer: &Peer) -> AccessLine {
         let (method, uri) = (request.method().clone(), request.uri().clone());
-        AccessLine { started: Instant::now(), method, uri, client: peer.address }
+        let trace = trace_of(request.headers());
+        AccessLine { started: Instant::now(), method, uri, client: peer.address, trace }
     }
 
     fn log(self, reply: &Reply) {
@@ -317,6 +347,7 @@ impl AccessLine {
             size,
             client = %self.client,
             duration_ms = milliseconds(self.started.elapsed()),
+            trace_id = self.trace.map(tracing::field::display),
             "request"
         );
     }

@@ -85,6 +85,11 @@ impl Exchange {
         Ok(self.query().number(name)?.unwrap_or_default())
     }
 
+    /// True for a request that a handler makes of another route.
+    pub(crate) fn is_inner(&self) -> bool {
+        matches!(self.body, RequestBody::Whole(_))
+    }
+
     /// The database that the path names.
     pub(crate) fn database(&self) -> &Arc<Database> {
         self.database.as_ref().expect("the route table resolves the database of every route below /databases/{name}/")

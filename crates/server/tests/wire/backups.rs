@@ -214,8 +214,9 @@ fn what_means_nothing_is_refused_with_the_reason() {
     refused(restore, r#"{"DatabaseName":"x","Type":"Zork","BackupLocation":"/"}"#, "Zork");
     let empty = format!(r#"{{"DatabaseName":"x","BackupLocation":"{}"}}"#, server.place.path().display());
     refused(restore, &empty, "no file of a backup");
-    let snapshot = format!(r#"{{"BackupType":"Snapshot",{local}}}"#);
-    assert_eq!(server.wire.call("POST /databases/db/admin/backup", &snapshot).status, 501);
+    let deflated =
+        format!(r#"{{"BackupType":"Snapshot","SnapshotSettings":{{"CompressionAlgorithm":"Deflate"}},{local}}}"#);
+    assert_eq!(server.wire.call("POST /databases/db/admin/backup", &deflated).status, 501);
     let ftp = r#"{"FtpSettings":{"Url":"ftp://example.com"}}"#;
     assert_eq!(server.wire.call("POST /databases/db/admin/backup", ftp).status, 501);
     let data_directory =

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use rookery_server::{GivenSetting, LogLevel, RecentLog, Setting};
+use rookery_server::{GivenSetting, LogControl, LogLevel, RecentLog, Setting};
 
 use super::support::Wire;
 
@@ -123,6 +123,46 @@ fn the_log_is_told_by_level_and_text() {
     assert_eq!(found("?pageSize=0"), [""; 0]);
     wire.check_error("GET /admin/logs/recent?level=loud", "", 400, "ArgumentException", "");
     wire.check_error("GET /admin/logs/recent?after=x", "", 400, "ArgumentException", "");
+}
+
+#[test]
+fn the_level_of_the_log_is_told_and_changed_in_both_forms() {
+    let applied = Arc::new(parking_lot::Mutex::new(Vec::new()));
+    let wire = Wire::start_with(|options| {
+        let applied = applied.clone();
+        options.log_control = Arc::new(LogControl::new(Some(LogLevel::Info), move |level| applied.lock().push(level)));
+    });
+    wire.check(
+        "GET /admin/logs/configuration",
+        "",
+        200,
+        r#"{"Logs":{"Path":null,"CurrentMinLevel":"Info","MinLevel":"Info","ArchiveAboveSizeInMb":0,"MaxArchiveDays":null,"MaxArchiveFiles":null,"EnableArchiveFileCompression":false,"CurrentFilters":[],"CurrentLogFilterDefaultAction":"Neutral"},"AuditLogs":{"Path":null,"Level":"Off","ArchiveAboveSizeInMb":0,"MaxArchiveDays":null,"MaxArchiveFiles":null,"EnableArchiveFileCompression":false},"MicrosoftLogs":{"CurrentMinLevel":"Off","MinLevel":"Off"},"AdminLogs":{"CurrentMinLevel":"Off","CurrentFilters":[],"CurrentLogFilterDefaultAction":"Neutral"},"CurrentMode":"Operations","Mode":"Operations","Path":null,"UseUtcTime":true,"RetentionTime":null,"RetentionSize":null,"Compress":false}"#,
+    );
+    for (body, current, mode) in [
+        (r#"{"Logs":{"MinLevel":"Debug"}}"#, "Debug", "Information"),
+        (r#"{"Mode":"None"}"#, "Error", "None"),
+        (r#"{"Logs":{"MinLevel":"Off"}}"#, "Off", "None"),
+    ] {
+        wire.check("POST /admin/logs/configuration", body, 204, "");
+        let told = wire.call("GET /admin/logs/configuration", "").json();
+        let logs = told.get("Logs").unwrap();
+        // What was set at the start stays known.
+        assert_eq!((text(logs, "CurrentMinLevel"), text(logs, "MinLevel")), (Some(current), Some("Info")), "{body}");
+        assert_eq!((text(&told, "CurrentMode"), text(&told, "Mode")), (Some(mode), Some("Operations")), "{body}");
+    }
+    wire.check("POST /admin/logs/configuration", "{}", 204, "");
+    assert_eq!(*applied.lock(), [Some(LogLevel::Debug), Some(LogLevel::Error), None]);
+    let persisted = r#"{"Logs":{"MinLevel":"Info"},"Persist":true}"#;
+    wire.check_error("POST /admin/logs/configuration", persisted, 501, "RavenException", "Rookery");
+    wire.check_error(
+        "POST /admin/logs/configuration",
+        r#"{"Logs":{"MinLevel":"x"}}"#,
+        400,
+        "ArgumentException",
+        "'Logs.MinLevel'",
+    );
+    wire.check_error("POST /admin/logs/configuration", "", 400, "", "");
+    assert_eq!(applied.lock().len(), 3);
 }
 
 #[test]

@@ -195,10 +195,10 @@ fn the_state_of_the_server_of_databases_and_of_indexes_is_there_and_documented()
     assert_eq!(scrape.get(r#"rookery_index_state{database="db",index="Auto/Users/ByName",state="normal"}"#), 1.0);
     assert!(scrape.get("rookery_slow_requests_total") >= 4.0);
     assert!(scrape.get("rookery_disk_free_bytes") > 0.0);
-    let documentation = include_str!("../../../../docs/operate.md");
+    let documentation = include_str!("../../../../docs/monitoring.md");
     for line in wire.call("GET /metrics", "").text().lines() {
         if let Some((name, _)) = line.strip_prefix("# HELP ").and_then(|rest| rest.split_once(' ')) {
-            assert!(documentation.contains(&format!("`{name}`")), "docs/operate.md does not list {name}");
+            assert!(documentation.contains(&format!("`{name}`")), "docs/monitoring.md does not list {name}");
         }
     }
     // An index that is behind, and one that lacks nothing again.

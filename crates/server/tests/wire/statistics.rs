@@ -61,6 +61,7 @@ fn a_database_that_refuses_writes_is_not_healthy() {
     wire.create("db");
     wire.put("a", "{}");
     wire.check("GET /databases/db/healthcheck", "", 204, "");
+    wire.check("GET /health/ready", "", 200, r#"{"Status":"Ready"}"#);
     let files = folder.path().join("databases/db");
     let names = std::fs::read_dir(&files).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
     let last = names.filter_map(|name| u64::from_str_radix(name.strip_prefix("journal-")?, 16).ok()).max().unwrap();
@@ -75,6 +76,12 @@ fn a_database_that_refuses_writes_is_not_healthy() {
     let failure = "the database refuses writes until it is opened again, because a write failed";
     refused.check_error(503, "DatabaseLoadFailureException", failure);
     wire.check_error("GET /databases/db/healthcheck", "", 503, "DatabaseLoadFailureException", failure);
+    let ready = wire.call("GET /health/ready", "");
+    let start = format!(r#"{{"Status":"NotReady","RefusingWrites":1,"Databases":[{{"Name":"db","Reason":"{failure}"#);
+    assert!(ready.status == 503 && ready.text().starts_with(&start), "{} {}", ready.status, ready.text());
+    assert!(!ready.text().contains(folder.path().to_str().unwrap()), "{}", ready.text());
+    // The process lives: nothing is gained by ending it.
+    wire.check("GET /health/live", "", 200, r#"{"Status":"Alive"}"#);
     assert_eq!(wire.call("GET /databases/db/docs?id=a", "").status, 200);
 }
 

@@ -69,8 +69,23 @@ impl ObservedIndex {
         self.index.failure().is_some()
     }
 
+    /// Whether queries made it.
+    pub(crate) fn is_automatic(&self) -> bool {
+        self.index.definition().as_map().is_none()
+    }
+
+    /// Whether it groups what it maps.
+    pub(crate) fn is_reduced(&self) -> bool {
+        self.index.definition().is_grouped()
+    }
+
+    /// `Normal`, `Idle`, `Disabled` or `Error`.
+    pub(crate) fn state(&self) -> &'static str {
+        self.state
+    }
+
     /// Documents a second, the mean of the last minute.
-    pub(super) fn speed(&self) -> f64 {
+    pub(crate) fn speed(&self) -> f64 {
         self.statistics.indexed_per_second
     }
 
@@ -90,6 +105,29 @@ impl ObservedIndex {
             json.name("Priority").string(settings.priority.name());
             json.name("Type").string(self.index.wire_type()).name("SourceType").string("Documents");
             json.name("ArchivedDataProcessingBehavior").null();
+        });
+    }
+
+    /// What plug-ins of monitoring systems read.
+    pub(crate) fn write_monitoring(&self, json: &mut json::Writer<'_>, now: Date) {
+        let ObservedIndex { index, state, statistics, .. } = self;
+        let settings = index.settings();
+        let since = |date: Option<Date>| date.map(|date| now.ticks().saturating_sub(date.ticks()) as f64 / 1e7);
+        json.object(|json| {
+            json.name("IndexName").string(index.name()).name("Priority").string(settings.priority.name());
+            json.name("State").string(state).name("Errors").unsigned(statistics.error_count);
+            for (name, seconds) in [
+                ("TimeSinceLastQueryInSec", since(statistics.last_query)),
+                ("TimeSinceLastIndexingInSec", since(statistics.last_indexed)),
+            ] {
+                match seconds {
+                    Some(seconds) => json.name(name).double(seconds),
+                    None => json.name(name).null(),
+                };
+            }
+            json.name("LockMode").string(settings.lock_mode.name()).name("IsInvalid").bool(self.has_failed());
+            json.name("Status").string(status_name(index)).name("MappedPerSec").double(statistics.indexed_per_second);
+            json.name("Type").string(index.wire_type()).name("EntriesCount").unsigned(statistics.entry_count);
         });
     }
 

@@ -63,6 +63,7 @@ impl Facts {
         let (mut room, now) = (METRICS_INDEXES_MAX, node.databases.clock().now());
         for name in names.into_iter().take(METRICS_DATABASES_MAX) {
             let (state, open) = match node.databases.peek(&name) {
+                Ok(None) if node.databases.could_not_be_opened(&name) => ("failed", None),
                 Ok(None) => ("closed", None),
                 Err(Error::Disabled { .. }) => ("disabled", None),
                 // It was deleted since it was listed.

@@ -1,4 +1,4 @@
-//! The families of `/metrics`: one closed table. docs/operate.md has a row for each.
+//! The families of `/metrics`: one closed table. docs/monitoring.md has a row for each.
 
 use super::facts::{IndexFacts, OpenFacts};
 use crate::monitoring::exposition::{Family, counter, gauge, histogram};
@@ -13,6 +13,9 @@ pub(super) const BUILD_INFO: Family = gauge(
 pub(super) const UPTIME: Family = gauge("rookery_uptime_seconds", "Time since the server started.");
 pub(super) const PROCESS_START: Family =
     gauge("process_start_time_seconds", "When the server started, in seconds since 1970-01-01 UTC.");
+pub(super) const CPU: Family = counter("process_cpu_seconds_total", "Processor time of the process on all cores.");
+pub(super) const OPEN_FILES: Family = gauge("process_open_fds", "Open file descriptors.");
+pub(super) const OPEN_FILES_MAX: Family = gauge("process_max_fds", "The limit of open file descriptors.");
 pub(super) const RESIDENT: Family =
     gauge("process_resident_memory_bytes", "Resident memory of the process, mapped files included.");
 pub(super) const MAPPED_RESIDENT: Family = gauge(
@@ -67,6 +70,13 @@ pub(super) const REQUEST_SECONDS: Family = histogram(
     "Time from the head of a request to the beginning of its answer, reads and possible writes apart. The sum is estimated from buckets.",
 );
 
+pub(super) const SPANS_SENT: Family =
+    counter("rookery_trace_spans_sent_total", "Spans that the collector of Traces.Endpoint took.");
+pub(super) const SPANS_DROPPED: Family = counter(
+    "rookery_trace_spans_dropped_total",
+    "Spans that were dropped, because the collector of Traces.Endpoint did not take them or was too slow.",
+);
+
 pub(super) const DATABASES: Family = gauge("rookery_databases", "Databases.");
 pub(super) const DATABASES_LEFT_OUT: Family =
     gauge("rookery_metrics_databases_omitted", "Databases without series here, beyond METRICS_DATABASES_MAX.");
@@ -75,8 +85,10 @@ pub(super) const INDEXES_LEFT_OUT: Family = gauge(
     "Indexes of open databases without series here, beyond METRICS_INDEXES_MAX.",
 );
 
-pub(super) const DATABASE_STATE: Family =
-    gauge("rookery_database_state", "1 for the present state: open, closed (idle), disabled or failed.");
+pub(super) const DATABASE_STATE: Family = gauge(
+    "rookery_database_state",
+    "1 for the present state: open, closed (idle), disabled, or failed (it refuses writes or could not be opened).",
+);
 
 /// Of each open database.
 pub(super) const OF_DATABASES: [(Family, Value<OpenFacts>); 16] = [

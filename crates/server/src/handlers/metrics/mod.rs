@@ -1,6 +1,6 @@
 //! `GET /metrics`: the state of the server, of its databases and of their indexes, for Prometheus. No parameters; 200, text.
 //!
-//! docs/operate.md lists the families. A scrape opens no database, keeps none open, and looks at each open database and index once;
+//! docs/monitoring.md lists the families. A scrape opens no database, keeps none open, and looks at each open database and index once;
 //! of more than `METRICS_DATABASES_MAX` and `METRICS_INDEXES_MAX` only the first have series.
 
 mod facts;
@@ -57,6 +57,13 @@ fn write_process(out: &mut Exposition, node: &Node) {
     if let Ok(started) = node.started_at.duration_since(UNIX_EPOCH) {
         out.single(families::PROCESS_START, started.as_secs_f64());
     }
+    if let Some(seconds) = system::cpu_seconds() {
+        out.single(families::CPU, seconds);
+    }
+    if let Some((open, limit)) = system::open_files() {
+        out.single(families::OPEN_FILES, open);
+        out.single(families::OPEN_FILES_MAX, limit);
+    }
     if let Some(size) = system::resident_size() {
         out.single(families::RESIDENT, size);
     }
@@ -97,6 +104,10 @@ fn write_requests(out: &mut Exposition, node: &Node) {
     let mut requests = out.family(families::REQUEST_SECONDS);
     write_latency(&mut requests, "read", &node.latencies.reads);
     write_latency(&mut requests, "write", &node.latencies.writes);
+    if let Some(traces) = &node.traces {
+        out.single(families::SPANS_SENT, traces.counts().sent.load(Relaxed));
+        out.single(families::SPANS_DROPPED, traces.counts().dropped.load(Relaxed));
+    }
 }
 
 fn write_latency(samples: &mut Samples<'_>, kind: &str, histogram: &Histogram) {

@@ -1,0 +1,160 @@
+//! An object store as a destination of backups.
+
+use std::fmt;
+use std::fs::File;
+use std::io::Read;
+use std::sync::Arc;
+use std::time::Duration;
+
+use database::backups::{Destination, DestinationError, DestinationKind, StoredFile};
+use database::{Error, Result};
+use futures_util::TryStreamExt;
+use object_store::path::Path;
+use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt};
+use tokio::time::{Instant, sleep};
+
+use crate::failure::Failure;
+use crate::limits::{FILES_LISTED_MAX, RETRY_PAUSE_MAX, RETRY_PAUSE_MIN};
+use crate::network::Network;
+use crate::secrets::Secrets;
+use crate::{ObjectStores, Opened, download, upload};
+
+/// One object store, and a folder in it.
+#[derive(Clone)]
+pub(crate) struct ObjectDestination {
+    pub store: Arc<dyn ObjectStore>,
+    pub network: Arc<Network>,
+    pub retry_time_max: Duration,
+    kind: DestinationKind,
+    place: String,
+    root: String,
+    secrets: Secrets,
+}
+
+impl ObjectDestination {
+    /// # Errors
+    ///
+    /// As [`Network::get`].
+    pub fn new(opened: Opened, kind: DestinationKind, options: &ObjectStores) -> Result<ObjectDestination> {
+        let Opened { store, place, root, secrets } = opened;
+        let place = if root.is_empty() { place } else { format!("'{root}' in {place}") };
+        let retry_time_max = options.retry_time_max;
+        Ok(ObjectDestination { store, network: Network::get()?, retry_time_max, kind, place, root, secrets })
+    }
+
+    /// The error of an operation that failed in the store.
+    pub fn failed(&self, operation: &'static str, path: &str, error: &object_store::Error) -> Error {
+        self.error(operation, path, Failure::of(error).reason(self.kind, &self.secrets))
+    }
+
+    pub fn error(&self, operation: &'static str, path: &str, reason: String) -> Error {
+        let (path, place) = (path.to_owned(), self.place.clone());
+        Error::Destination(DestinationError { operation, path, place, reason })
+    }
+
+    /// Where a file or folder is in the store.
+    pub fn location(&self, operation: &'static str, path: &str) -> Result<Path> {
+        let parts = [self.root.as_str(), path];
+        let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        Path::parse(parts.join("/"))
+            .map_err(|_| self.error(operation, path, "an object store cannot have a file of this name".to_owned()))
+    }
+
+    /// Waits for a request that may be repeated, and is while it fails for a while: the library does not when an answer was cut.
+    pub fn persist<T: Send + 'static, F: Future<Output = object_store::Result<T>> + Send>(
+        &self,
+        mut request: impl FnMut() -> F + Send + 'static,
+    ) -> Result<object_store::Result<T>> {
+        let retry_time_max = self.retry_time_max;
+        self.wait(async move {
+            let (began, mut pause) = (Instant::now(), RETRY_PAUSE_MIN);
+            loop {
+                match request().await {
+                    Err(error) if !Failure::of(&error).is_final() && began.elapsed() < retry_time_max => {
+                        sleep(pause).await
+                    }
+                    outcome => return outcome,
+                }
+                pause = (pause * 2).min(RETRY_PAUSE_MAX);
+            }
+        })
+    }
+
+    /// Asks for the size and the date of a file.
+    pub fn head(&self, location: &Path) -> Result<object_store::Result<ObjectMeta>> {
+        let (store, location) = (self.store.clone(), location.clone());
+        self.persist(move || {
+            let (store, location) = (store.clone(), location.clone());
+            async move { store.head(&location).await }
+        })
+    }
+
+    /// Waits for a request that cannot be ended early.
+    pub fn wait<T: Send + 'static>(
+        &self,
+        request: impl Future<Output = object_store::Result<T>> + Send + 'static,
+    ) -> Result<object_store::Result<T>> {
+        self.network.wait(request, &mut || Ok(()))
+    }
+}
+
+impl Destination for ObjectDestination {
+    fn place(&self) -> String {
+        self.place.clone()
+    }
+
+    fn put(&self, path: &str, file: &mut File, size: u64, sent: &mut dyn FnMut(u64) -> Result<()>) -> Result<()> {
+        upload::put(self, path, file, size, sent)
+    }
+
+    fn list(&self, folder: &str) -> Result<Vec<StoredFile>> {
+        let prefix = self.location("list", folder)?;
+        let prefix = Some(prefix).filter(|prefix| !prefix.as_ref().is_empty());
+        let root_size = if self.root.is_empty() { 0 } else { self.root.len() + 1 };
+        let store = self.store.clone();
+        let listed = self.persist(move || {
+            let mut objects = store.list(prefix.as_ref());
+            async move {
+                let mut files = Vec::new();
+                while let Some(object) = objects.try_next().await? {
+                    if files.len() == FILES_LISTED_MAX {
+                        return Ok(None);
+                    }
+                    if let Some(path) = object.location.as_ref().get(root_size..) {
+                        files.push(StoredFile { path: path.to_owned(), size: object.size });
+                    }
+                }
+                Ok(Some(files))
+            }
+        })?;
+        match listed {
+            Ok(Some(files)) => Ok(files),
+            Ok(None) => {
+                let reason = format!(
+                    "it has more files than FILES_LISTED_MAX allows: {FILES_LISTED_MAX}. Give backups a 'RemoteFolderName' of their own"
+                );
+                Err(self.error("list", folder, reason))
+            }
+            Err(error) => Err(self.failed("list", folder, &error)),
+        }
+    }
+
+    fn get(&self, path: &str) -> Result<Box<dyn Read + Send>> {
+        download::get(self, path)
+    }
+
+    fn remove(&self, path: &str) -> Result<()> {
+        let location = self.location("remove", path)?;
+        let store = self.store.clone();
+        match self.wait(async move { store.delete(&location).await })? {
+            Err(error) if !Failure::of(&error).is_missing_file() => Err(self.failed("remove", path, &error)),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for ObjectDestination {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ObjectDestination").field("place", &self.place).finish_non_exhaustive()
+    }
+}
