@@ -9,26 +9,13 @@
 //! Beside an archive, values that would go straight to the data file (large ones in new room, chunks of contents) go through the journal
 //! as others do: they are written twice, and stay in memory until the next flush.
 
-use crate::environment::{Durability, Environment, Inner};
-use crate::error::Result;
+use crate::environment::{Environment, Inner};
 use crate::ids::{Position, TransactionId};
 use crate::image;
 use crate::journal::reader::{Failure, RecordReader};
 use crate::journal::record::{self, Change};
 use crate::transaction::nesting::Nesting;
 use std::collections::VecDeque;
-
-impl Inner {
-    /// Why the environment has no archive.
-    pub(crate) fn refuse_archive(&self) -> image::Result<()> {
-        let what = match (&self.folder, self.options.durability) {
-            (None, _) => "an environment in memory",
-            (_, Durability::Lazy) => "an environment whose commits are lazy",
-            (Some(_), Durability::Durable) => return Ok(()),
-        };
-        Err(image::Error::Unsupported { what })
-    }
-}
 
 impl Environment {
     /// Keeps the journal for an archive from now on, or changes the bound of that; `None`: keeps none any more. It does not stay when the
@@ -40,7 +27,7 @@ impl Environment {
     ///
     /// [`image::Error::Unsupported`] in memory and where commits are lazy.
     pub fn set_archive(&self, bytes_max: Option<u64>) -> image::Result<()> {
-        self.inner.refuse_archive()?;
+        refuse_without_archive(&self.inner)?;
         Nesting::refuse(&self.inner)?;
         // Under the writer's lock: no transaction is running, and each that begins sees it.
         if let Some(journal) = &mut self.inner.writer.lock().journal {
@@ -59,7 +46,7 @@ impl Environment {
     /// [`image::Error::Gap`] if the records are not there any more, or no journal is kept for an archive: begin anew, with an image.
     /// [`image::Error::OtherHistory`] if the environment was never at the position, because it was restored to an earlier one.
     pub fn archive(&self, after: Position) -> image::Result<Reader<'_>> {
-        self.inner.refuse_archive()?;
+        refuse_without_archive(&self.inner)?;
         Nesting::refuse(&self.inner)?;
         let gap = image::Error::Gap { after, next: None };
         let reader = RecordReader::archived(&self.inner, after).map_err(|failure| failed(failure, after))?;
@@ -67,6 +54,13 @@ impl Environment {
         reader.note_file();
         reader.archived(after);
         Ok(reader)
+    }
+}
+
+fn refuse_without_archive(inner: &Inner) -> image::Result<()> {
+    match inner.without_archive() {
+        Some(what) => Err(image::Error::Unsupported { what }),
+        None => Ok(()),
     }
 }
 
@@ -155,17 +149,4 @@ fn is_whole(header: &record::Header, bytes: &[u8]) -> bool {
         None | Some((_, Change::Direct { .. })) => false,
         Some(_) => true,
     })
-}
-
-/// For [`Environment::open`]: the option to keep the journal for an archive.
-pub(crate) fn begin(inner: &mut Inner) -> Result<()> {
-    let Some(bytes_max) = inner.options.archive_bytes_max else { return Ok(()) };
-    if let Err(error) = inner.refuse_archive() {
-        let error = std::io::Error::new(std::io::ErrorKind::Unsupported, error.to_string());
-        return Err(crate::Error::io("keep the journal for an archive of", &inner.path, 0, error));
-    }
-    if let Some(journal) = &mut inner.writer.get_mut().journal {
-        journal.set_archive(Some(bytes_max));
-    }
-    Ok(())
 }

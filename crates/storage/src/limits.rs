@@ -112,7 +112,7 @@ pub const JOURNAL_FILE_SIZE_MAX: u64 = 8 << 20;
 /// Pages that an image copies under one snapshot: 1 MiB, or one run. Some milliseconds of a slow disk.
 pub const IMAGE_PIECE_PAGES: u64 = if IS_SMALL { 8 } else { 128 };
 
-/// Bytes of the values that an image also reads under one snapshot, without the last one.
+/// Bytes after which an image reads no further value under the same snapshot.
 pub const IMAGE_RUNS_SIZE_MAX: usize = 1 << 20;
 
 /// Bytes of records behind which an image opens its next snapshot, instead of writing the records that came meanwhile.

@@ -1,6 +1,5 @@
 //! An environment: a folder with a data file, journals and a lock, opened by one process.
 
-use crate::archive;
 use crate::checkpoint::header::{FORMAT_VERSION, Header};
 use crate::checkpoint::intent::{self, Intents};
 use crate::checkpoint::pacing::Pacing;
@@ -66,7 +65,7 @@ pub struct Options {
     pub background: bool,
     /// The file system.
     pub io: Arc<dyn Io>,
-    /// Keeps the journal for an archive ([`Environment::set_archive`]): at most this number of bytes of files that the environment itself
+    /// Keeps the journal for an archive ([`Environment::set_archive`]), up to this number of bytes of files that the environment itself
     /// does not need any more. `None`: it is not archived.
     pub archive_bytes_max: Option<u64>,
     /// Lets commits of short jobs wait for the device without a thread ([`Lead::begin`]). A thread has to call its
@@ -199,7 +198,7 @@ impl Environment {
             create(&folder, &names)?;
         }
         let mut inner = open_existing(folder, options, lock)?;
-        archive::begin(&mut inner)?;
+        inner.keep_journal_for_archive()?;
         let recovered = !inner.writer.get_mut().dirty_since_flush.is_empty();
         let environment = Environment { inner: Arc::new(inner) };
         environment.make_first_pages()?;
@@ -219,7 +218,7 @@ impl Environment {
         let path = PathBuf::from("(memory)");
         let id = new_id();
         let mut inner = Inner::new(id, path, options, None, None, RecoveredState::default(), None, None)?;
-        archive::begin(&mut inner)?;
+        inner.keep_journal_for_archive()?;
         let environment = Environment { inner: Arc::new(inner) };
         environment.make_first_pages()?;
         Ok(environment)
@@ -460,6 +459,28 @@ impl Inner {
             tasks: Tasks::default(),
             lock: Mutex::new(lock),
         })
+    }
+
+    /// Keeps the journal as the options say.
+    fn keep_journal_for_archive(&mut self) -> Result<()> {
+        let Some(bytes_max) = self.options.archive_bytes_max else { return Ok(()) };
+        if let Some(what) = self.without_archive() {
+            let error = std::io::Error::new(std::io::ErrorKind::Unsupported, format!("{what} cannot be archived"));
+            return Err(Error::io("keep the journal for an archive of", &self.path, 0, error));
+        }
+        if let Some(journal) = &mut self.writer.get_mut().journal {
+            journal.set_archive(Some(bytes_max));
+        }
+        Ok(())
+    }
+
+    /// The kind of the environment, if environments of that kind have no archive.
+    pub fn without_archive(&self) -> Option<&'static str> {
+        match (&self.folder, self.options.durability) {
+            (None, _) => Some("an environment in memory"),
+            (_, Durability::Lazy) => Some("an environment whose commits are lazy"),
+            (Some(_), Durability::Durable) => None,
+        }
     }
 
     /// The data file for writes that are durable when they return. `None`: large values go to the journal, because the

@@ -1,7 +1,7 @@
 //! The data file of a folder that is being made: pages out of an image, and records applied to them (redo).
 //!
 //! Unlike recovery, which makes versions in memory, records change the file, through a cache of bounded size. A crash in the middle costs
-//! nothing: no process can open the folder yet.
+//! nothing: the folder cannot be opened yet.
 //!
 //! Invariant: pages below the cursor, and pages that a record allocated, are as the state of the last record has them, if they are in use.
 //! Of other pages nothing is known until they come, and a change of one is left out: what comes has it.

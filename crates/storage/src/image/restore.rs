@@ -40,7 +40,7 @@ pub struct Restore {
     target: PathBuf,
     /// Where it is being made.
     folder: Folder,
-    /// No other process makes it.
+    /// Keeps other restores out.
     lock: Option<Box<dyn Send + Sync>>,
     state: Option<State>,
     /// Why no record can be applied any more.

@@ -212,8 +212,8 @@ impl JournalFiles {
         self.folder.io.sync_dir(&self.folder.path).map_err(|e| Error::io("sync the folder", &self.folder.path, 0, e))
     }
 
-    /// No recovery needs the files before `number` any more: a durable header says so. Those without a hold are removed, or kept to be
-    /// used again.
+    /// No recovery needs the files before `number` any more: a durable header says so. Those without a hold are removed, or kept to be used
+    /// again.
     pub fn retire_before(&mut self, number: u64) {
         self.needed_from = number;
         self.retire();
@@ -232,7 +232,9 @@ impl JournalFiles {
         }
     }
 
-    /// Keeps the files from number `from` on, until the hold is released; up to a limit of bytes that no recovery needs.
+    /// Keeps the files from number `from` on, until the hold is released.
+    ///
+    /// * `bytes_max`: of files that no recovery needs.
     pub fn hold(&mut self, from: u64, bytes_max: u64) -> HoldFrom {
         self.holds.add(from, bytes_max)
     }
@@ -247,7 +249,9 @@ impl JournalFiles {
         self.retire();
     }
 
-    /// Keeps all files that are there, and those to come, for an archive: up to a limit of bytes that no recovery needs. `None` ends it.
+    /// Keeps all files that are there, and those to come, for an archive. `None` ends it.
+    ///
+    /// * `bytes_max`: of files that no recovery needs.
     pub fn set_archive(&mut self, bytes_max: Option<u64>) {
         self.holds.set_archive(0, bytes_max);
         self.retire();
