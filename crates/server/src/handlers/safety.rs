@@ -4,7 +4,8 @@ use std::os::unix::fs::MetadataExt;
 use std::time::SystemTime;
 
 use data_encoding::BASE64;
-use database::{ApiKey, RegisteredCertificate};
+use database::backups::BackupTask;
+use database::{ApiKey, Databases, RegisteredCertificate};
 use hyper::StatusCode;
 
 use crate::bridge::Pool;
@@ -38,7 +39,10 @@ pub(crate) async fn get(exchange: Exchange) -> Result<Reply> {
 }
 
 fn facts(node: &Node, now: SystemTime) -> Result<Facts> {
+    let (without_backup, failed_backups) = backups(&node.databases)?;
     Ok(Facts {
+        without_backup,
+        failed_backups,
         now,
         https: node.tls.as_ref().map(|tls| https(node, tls)).transpose()?,
         reachable: node.reachable,
@@ -46,6 +50,30 @@ fn facts(node: &Node, now: SystemTime) -> Result<Facts> {
         has_audit_log: node.audit.is_some(),
         is_root: is_root(),
     })
+}
+
+/// Databases on disk that no enabled task backs up, and those whose last backup failed, with task and reason.
+fn backups(databases: &Databases) -> Result<(Vec<String>, Vec<(String, String, String)>)> {
+    let (mut without, mut failed) = (Vec::new(), Vec::new());
+    for name in databases.names() {
+        // It may be deleted meanwhile. What is in memory is meant to be lost.
+        let Ok(record) = databases.record(&name) else { continue };
+        if databases.is_in_memory()
+            || record.setting("RunInMemory").is_some_and(|given| given.eq_ignore_ascii_case("true"))
+        {
+            continue;
+        }
+        let tasks = BackupTask::of_record(&record.value);
+        for task in tasks.iter().filter(|task| !task.is_disabled) {
+            if let Some((reason, _)) = databases.backup_status(&name, task.id)?.and_then(|status| status.error) {
+                failed.push((name.clone(), task.name.clone(), reason));
+            }
+        }
+        if tasks.iter().all(|task| task.is_disabled) {
+            without.push(name);
+        }
+    }
+    Ok((without, failed))
 }
 
 fn https(node: &Node, tls: &Tls) -> Result<Https> {

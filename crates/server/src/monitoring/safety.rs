@@ -58,6 +58,10 @@ pub(crate) struct Facts {
     pub(crate) has_audit_log: bool,
     /// The server runs as the user that may do everything on its machine.
     pub(crate) is_root: bool,
+    /// Names of databases on disk that no enabled task backs up.
+    pub(crate) without_backup: Vec<String>,
+    /// Databases with tasks whose last backup failed: database, task, reason.
+    pub(crate) failed_backups: Vec<(String, String, String)>,
 }
 
 /// What there is with HTTPS alone.
@@ -102,6 +106,7 @@ pub(crate) fn findings(facts: &Facts) -> Vec<Finding> {
             found.extend(https.keys.iter().filter_map(|key| of_key(key, facts.now)));
         }
     }
+    found.extend(of_backups(facts));
     if facts.is_root {
         found.push(Finding {
             id: "root",
@@ -116,6 +121,39 @@ pub(crate) fn findings(facts: &Facts) -> Vec<Finding> {
     }
     // Stable: those of one severity keep their order.
     found.sort_by_key(|finding| finding.severity);
+    found
+}
+
+/// Databases that one finding names.
+const NAMES_SHOWN: usize = 5;
+
+fn of_backups(facts: &Facts) -> Vec<Finding> {
+    let failed = facts.failed_backups.iter().map(|(database, task, reason)| Finding {
+        id: "backup-failed",
+        severity: Severity::Warning,
+        subject: Some(database.clone()),
+        title: format!("The last backup of the database '{database}' by the task '{task}' failed"),
+        advice: format!("{reason}. The task tries again by itself; repair what is wrong, or change the task."),
+        page: "backup.md#by-the-clock",
+    });
+    let mut found: Vec<Finding> = failed.collect();
+    if !facts.without_backup.is_empty() {
+        let count = facts.without_backup.len();
+        let mut names = facts.without_backup[..count.min(NAMES_SHOWN)].join(", ");
+        if count > NAMES_SHOWN {
+            names += &format!(" and {} more", count - NAMES_SHOWN);
+        }
+        found.push(Finding {
+            id: "no-backup",
+            severity: Severity::Warning,
+            subject: None,
+            title: format!("No task backs up: {names}"),
+            advice:
+                "Make a backup task for each database, or one for all of them, to a place that is not on this machine."
+                    .to_owned(),
+            page: "backup.md#by-the-clock",
+        });
+    }
     found
 }
 
@@ -302,6 +340,8 @@ mod tests {
             has_public_url: false,
             has_audit_log: true,
             is_root: false,
+            without_backup: Vec::new(),
+            failed_backups: Vec::new(),
         }
     }
 
@@ -322,6 +362,8 @@ mod tests {
         let (file, section) = page.split_once('#').unwrap();
         let text = match file {
             "security.md" => include_str!("../../../../docs/security.md"),
+            "backup.md" => include_str!("../../../../docs/backup.md"),
+            "deploying.md" => include_str!("../../../../docs/deploying.md"),
             "operate.md" => include_str!("../../../../docs/operate.md"),
             _ => return false,
         };
@@ -342,6 +384,16 @@ mod tests {
         check(&secured(Vec::new()), &[]);
         check(&secured(vec![key(Clearance::Operator, Some(90), -5, None)]), &[]);
         check(&secured(vec![key(Clearance::ValidUser, None, -100, Some(-99))]), &[]);
+    }
+
+    #[test]
+    fn databases_without_backups_are_named_up_to_a_number() {
+        let names = |count: usize| (0..count).map(|number| format!("db{number}")).collect();
+        let without = |count| Facts { without_backup: names(count), ..secured(Vec::new()) };
+        check(&without(1), &[("no-backup", Severity::Warning)]);
+        assert!(findings(&without(7))[0].title.ends_with("db4 and 2 more"));
+        let failed = vec![("db".to_owned(), "nightly".to_owned(), "No room".to_owned())];
+        check(&Facts { failed_backups: failed, ..secured(Vec::new()) }, &[("backup-failed", Severity::Warning)]);
     }
 
     #[test]
