@@ -36,6 +36,7 @@ impl Failure {
         }
         let status = after(&text, "status code: ").and_then(|rest| rest.get(..3)?.parse().ok());
         let is_redirect = text.contains("redirect without LOCATION");
+        let status = if is_redirect { Some(301) } else { status };
         let json = |name: &str| after(&text, &format!("\"{name}\":")).and_then(|rest| rest.split('"').nth(1));
         let code = element(&text, "Code").or_else(|| json("error"));
         let message = element(&text, "Message").or_else(|| json("error_description"));

@@ -144,7 +144,9 @@ impl Stub {
             }
             ("PUT", Some(id)) => {
                 let number = query["partNumber"].parse().unwrap();
-                state.uploads.get_mut(id).unwrap().insert(number, body);
+                // A part may be under way while its upload is aborted.
+                let Some(parts) = state.uploads.get_mut(id) else { return failure(404, "NoSuchUpload") };
+                parts.insert(number, body);
                 (200, vec![("ETag", format!("\"p{number}\""))], Vec::new())
             }
             ("POST", Some(id)) => {
