@@ -31,7 +31,7 @@ use crate::database::DatabaseRef;
 use crate::due::Scheduler;
 use crate::entry::{DatabaseEntry, Previous};
 use crate::indexes::IndexingPool;
-use crate::limits::LOCKED_FOLDER_WAITS_MAX;
+use crate::limits::{LOCKED_FOLDER_WAIT, LOCKED_FOLDER_WAITS_MAX};
 use crate::names::Names;
 use crate::system::System;
 use crate::{Database, DatabaseRecord, Error, Limits, Operations, Result, folders};
@@ -399,6 +399,17 @@ impl Databases {
             if let Err(error) = removed.and_then(|()| self.system.forget_deleting(folder)) {
                 warn(&error);
             }
+        }
+    }
+
+    /// The same, and waits for a moment for holders that are just letting go.
+    pub(crate) fn remove_deleted_soon(&self) {
+        for _ in 0..LOCKED_FOLDER_WAITS_MAX {
+            self.remove_deleted();
+            if self.deleted.lock().values().all(|held| !held.is_open()) {
+                return;
+            }
+            std::thread::sleep(LOCKED_FOLDER_WAIT);
         }
     }
 

@@ -109,7 +109,7 @@ impl Restore {
         let began = Instant::now();
         let restored = self.restore();
         // What was not made known is gone now, and so are its files.
-        self.databases.remove_deleted();
+        self.databases.remove_deleted_soon();
         let name = self.request.name.as_str();
         self.operation.end(match &restored {
             Ok(counts) => {
@@ -277,6 +277,17 @@ struct Unfinished<'d> {
     database: Arc<Database>,
     /// `None`: in memory.
     folder: Option<String>,
+    /// It has a record now, and stays.
+    is_known: bool,
+}
+
+impl Drop for Unfinished<'_> {
+    fn drop(&mut self) {
+        if !self.is_known {
+            // Its indexes let go of it.
+            self.database.close();
+        }
+    }
 }
 
 impl<'d> Unfinished<'d> {
@@ -291,7 +302,7 @@ impl<'d> Unfinished<'d> {
         if let Some(folder) = &folder {
             databases.deleted.lock().insert(folder.clone(), DatabaseRef::of(&database));
         }
-        Ok(Unfinished { databases, database, folder })
+        Ok(Unfinished { databases, database, folder, is_known: false })
     }
 
     /// A database whose folder `fill` makes; what that gives is given too.
@@ -316,11 +327,11 @@ impl<'d> Unfinished<'d> {
         let database = databases.open_database(&draft, Some(&folder), Opening::Existing)?;
         databases.deleted.lock().insert(folder.clone(), DatabaseRef::of(&database));
         drop(filling);
-        Ok((Unfinished { databases, database, folder: Some(folder) }, filled))
+        Ok((Unfinished { databases, database, folder: Some(folder), is_known: false }, filled))
     }
 
     /// Makes the database one of the node, in one transaction.
-    fn make_known(self, request: &RestoreRequest, record: Value) -> Result<()> {
+    fn make_known(mut self, request: &RestoreRequest, record: Value) -> Result<()> {
         let (databases, name) = (self.databases, request.name.as_str());
         let mut record = restored_record(&record);
         if record_properties::check(&record).is_err() {
@@ -355,6 +366,7 @@ impl<'d> Unfinished<'d> {
         let entry = DatabaseEntry::new(record, self.folder.clone(), Previous::None);
         entry.store(self.database.clone());
         databases.add_entry(name, entry);
+        self.is_known = true;
         databases.configure_backups(name)?;
         tracing::info!(database = name, "database created by a restore");
         Ok(())
