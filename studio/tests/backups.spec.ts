@@ -190,12 +190,12 @@ test("a backup with a key is restored with it alone", async ({ page, studio, fol
 });
 
 test("a task is delayed, disabled, ended and deleted, by keyboard too", async ({ page, studio, folder }) => {
-  await studio.database("Slow");
+  await studio.database("SlowBackup");
   const Commands = Array.from({ length: 40 }, (_, at) => ({ Id: `users/${at}`, Type: "PUT", Document: { At: at } }));
-  await page.request.post(`${studio.url}/databases/Slow/bulk_docs`, { data: { Commands } });
+  await page.request.post(`${studio.url}/databases/SlowBackup/bulk_docs`, { data: { Commands } });
   // At one document a second it takes far longer than ending it does.
-  await task(studio, "Slow", { Name: "slow", MaxReadOpsPerSecond: 1, LocalSettings: { FolderPath: folder } });
-  await studio.open("/databases/Slow/backups");
+  await task(studio, "SlowBackup", { Name: "slow", MaxReadOpsPerSecond: 1, LocalSettings: { FolderPath: folder } });
+  await studio.open("/databases/SlowBackup/backups");
   const slow = card(page, "slow");
   await slow.getByRole("button", { name: "Run full" }).press("Enter");
   await expect(slow.getByText("Running", { exact: true })).toBeVisible();

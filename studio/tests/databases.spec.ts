@@ -99,7 +99,7 @@ test("a dump has what was chosen, and an import takes what was chosen", async ({
     "orders/1": { "@metadata": { "@collection": "Orders" } },
   });
   await studio.index("Chosen", { Name: "Users/ByName", Maps: ["from u in docs.Users select new { u.Name }"] });
-  await studio.database("Taken");
+  await studio.database("TakenDump");
   await studio.open("/databases");
   await page.getByRole("button", { name: "Actions for Chosen" }).click();
   await page.getByRole("menuitem", { name: "Export with options…" }).click();
@@ -127,9 +127,9 @@ test("a dump has what was chosen, and an import takes what was chosen", async ({
   await expect(exported.getByText(/^The dump has/)).toBeVisible();
   await exported.getByRole("button", { name: "Close" }).last().click();
 
-  await page.getByRole("button", { name: "Actions for Taken" }).click();
+  await page.getByRole("button", { name: "Actions for TakenDump" }).click();
   await page.getByRole("menuitem", { name: "Import a dump with options…" }).click();
-  const importing = page.getByRole("dialog", { name: "Import a dump into Taken" });
+  const importing = page.getByRole("dialog", { name: "Import a dump into TakenDump" });
   await expect(importing.getByRole("button", { name: "Import" })).toBeDisabled();
   const [chooser] = await Promise.all([page.waitForEvent("filechooser"), importing.getByRole("button", { name: "File" }).click()]);
   // By the choice it is a dump, whatever it is called.

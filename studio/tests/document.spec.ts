@@ -306,11 +306,11 @@ test("somebody who saves right behind us is not overwritten", async ({ page, stu
 
 test("what somebody else changed is not deleted unseen", async ({ page, studio }) => {
   const user = { "@metadata": { "@collection": "Users" } };
-  await studio.database("Kept", { "users/1": { Name: "Ann", ...user } });
-  await page.routeWebSocket("**/databases/Kept/changes", () => {});
-  await studio.open("/databases/Kept/document?id=users%2F1");
+  await studio.database("Unseen", { "users/1": { Name: "Ann", ...user } });
+  await page.routeWebSocket("**/databases/Unseen/changes", () => {});
+  await studio.open("/databases/Unseen/document?id=users%2F1");
   await expect(text(page)).toContainText("Ann");
-  await studio.put("Kept", "users/1", { Name: "Theirs", ...user });
+  await studio.put("Unseen", "users/1", { Name: "Theirs", ...user });
   studio.allow(/409 \(Conflict\)/);
   const remove = async () => {
     await page.getByRole("button", { name: "More actions" }).click();
@@ -319,12 +319,12 @@ test("what somebody else changed is not deleted unseen", async ({ page, studio }
   };
   await remove();
   await expect(page.getByText("Somebody else changed it.")).toBeVisible();
-  expect((await studio.stored("Kept", "users/1"))!["Name"]).toBe("Theirs");
+  expect((await studio.stored("Unseen", "users/1"))!["Name"]).toBe("Theirs");
   await page.getByRole("button", { name: "Show the change" }).click();
   await expect(text(page)).toContainText("Theirs");
   await remove();
   await expect(page.getByRole("heading", { name: "Nothing here yet", exact: true })).toBeVisible();
-  expect(await studio.stored("Kept", "users/1")).toBeUndefined();
+  expect(await studio.stored("Unseen", "users/1")).toBeUndefined();
 });
 
 test("a long line of any depth is continued below its own beginning", async ({ page, studio }) => {

@@ -121,8 +121,8 @@ test("all rows are chosen at once, also those that were not read", async ({ page
   const documents = Object.fromEntries(
     Array.from({ length: 250 }, (_, at) => [`users/${at}`, { At: at, "@metadata": { "@collection": "Users" } }]),
   );
-  await studio.database("Chosen", documents);
-  await studio.open("/databases/Chosen/documents?collection=Users");
+  await studio.database("ChosenRows", documents);
+  await studio.open("/databases/ChosenRows/documents?collection=Users");
   const all = page.getByRole("checkbox", { name: "Choose all" });
   await all.click();
   await expect(page.getByRole("button", { name: "Delete 250" })).toBeVisible();
@@ -140,8 +140,8 @@ test("all rows are chosen at once, also those that were not read", async ({ page
   await page.getByRole("button", { name: "Delete 249" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
   await expect(page.getByText("249 documents deleted")).toBeVisible();
-  expect(await studio.stored("Chosen", "users/0")).toBeDefined();
-  expect(await studio.stored("Chosen", "users/249")).toBeUndefined();
+  expect(await studio.stored("ChosenRows", "users/0")).toBeDefined();
+  expect(await studio.stored("ChosenRows", "users/249")).toBeUndefined();
 });
 
 test("what stands in a document is text, whatever it is", async ({ page, studio }) => {
