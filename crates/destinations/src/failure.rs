@@ -88,7 +88,7 @@ impl Failure {
     fn advice(&self, kind: DestinationKind) -> Option<&'static str> {
         use DestinationKind::{Azure, GoogleCloud, Local, S3};
         let by_code = match self.code.as_str() {
-            "InvalidAccessKeyId" | "UnrecognizedClientException" => {
+            "InvalidAccessKeyId" | "UnrecognizedClientException" | "XAdminUserNotFound" => {
                 Some("the access key is not known there. Correct 'AwsAccessKey' in 'S3Settings'")
             }
             "SignatureDoesNotMatch" => {

@@ -75,7 +75,7 @@ impl RestorePoint {
                 node_tag,
             });
         }
-        points.sort_by_key(|point| std::cmp::Reverse(point.time));
+        points.sort_by_key(|point| std::cmp::Reverse((point.time, point.is_incremental)));
         Ok(points)
     }
 }

@@ -342,9 +342,9 @@ impl<'d> Unfinished<'d> {
             );
             record = Value::object();
         }
-        if request.disables_tasks {
-            record.set(super::PERIODIC_BACKUPS, disabled(record.get(super::PERIODIC_BACKUPS)));
-        }
+        let tasks =
+            restored_tasks(record.get(super::PERIODIC_BACKUPS), request.disables_tasks, databases.clock().now());
+        record.set(super::PERIODIC_BACKUPS, tasks);
         let change = Request::new("restore", &[name], None)?;
         let _changing = databases.changing.lock();
         if databases.names.get(name).is_some() {
@@ -373,9 +373,15 @@ impl<'d> Unfinished<'d> {
     }
 }
 
-fn disabled(tasks: Option<&Value>) -> Value {
+/// Tasks of a database that is restored: as new ones, so that none runs at once for a time that has passed.
+fn restored_tasks(tasks: Option<&Value>, is_disabled: bool, now: Date) -> Value {
     let Some(Value::Array(tasks)) = tasks else { return Value::Null };
     let mut tasks = tasks.clone();
-    tasks.iter_mut().for_each(|task| task.set("Disabled", true.into()));
+    for task in &mut tasks {
+        task.set("CreatedAt", Value::String(now.to_string()));
+        if is_disabled {
+            task.set("Disabled", true.into());
+        }
+    }
     Value::Array(tasks)
 }

@@ -59,14 +59,11 @@ impl Backup<'_> {
     /// [`Error::Destination`], [`Error::Io`], [`Error::Canceled`], or storage fails. Files in other destinations may be there.
     pub fn run(&self) -> Result<BackupDone> {
         let Places { local, others, .. } = &self.places;
+        let (time, folder) = self.name()?;
         let snapshot = self.database.read();
         let last_etag = snapshot.last_etag()?;
         let change_vector = snapshot.change_vector()?;
         let (record_etag, indexes_hash) = (self.record.etag, indexes_hash(&self.database));
-        let folder = match self.previous {
-            Some(previous) => previous.folder.clone(),
-            None => names::folder(self.now, self.database.name(), self.node_tag),
-        };
         let local_folder = local.as_ref().map(|local| local.path_of(&folder).display().to_string());
         let kind = match (self.previous, self.configuration.kind) {
             (Some(_), _) => FileKind::Incremental,
@@ -94,7 +91,7 @@ impl Backup<'_> {
         if is_unchanged {
             return Ok(done);
         }
-        let name = BackupName { time: self.now, kind, is_encrypted: self.configuration.key.is_some() }.file();
+        let name = BackupName { time, kind, is_encrypted: self.configuration.key.is_some() }.file();
         let path = format!("{}/{name}", done.result.folder);
         let spool = self.spool(&path)?;
         // Whatever happens, what is not whole goes.
@@ -127,6 +124,31 @@ impl Backup<'_> {
         drop(removal);
         done.result.file = Some(name);
         Ok(done)
+    }
+
+    /// The time that names the backup, and its folder. Files are named by the second, and none takes the name of another.
+    fn name(&self) -> Result<(Date, String)> {
+        let mut time = self.now;
+        loop {
+            let folder = match self.previous {
+                Some(previous) => previous.folder.clone(),
+                None => names::folder(time, self.database.name(), self.node_tag),
+            };
+            let (mut is_taken, mut last) = (false, None);
+            let local = self.places.local.as_ref().map(|local| local as &dyn Destination);
+            for place in local.into_iter().chain(self.places.others.iter().map(|(_, place)| &**place)) {
+                for file in place.list(&folder)? {
+                    is_taken = true;
+                    let name = file.path.rsplit('/').next().and_then(BackupName::parse);
+                    last = last.max(name.map(|name| name.time));
+                }
+            }
+            match (self.previous, last) {
+                (None, _) if is_taken => time = second_later(time),
+                (Some(_), Some(last)) => return Ok((time.max(second_later(last)), folder)),
+                _ => return Ok((time, folder)),
+            }
+        }
     }
 
     /// Where the file is written: in its folder under another name, or, if no folder is a destination, beside the databases.
@@ -170,6 +192,10 @@ impl Backup<'_> {
         destination.put(path, file, size, &mut sent)?;
         Ok(UploadCounts { kind, size, duration: began.elapsed() })
     }
+}
+
+fn second_later(time: Date) -> Date {
+    Date::from_ticks(time.ticks().saturating_add(10_000_000))
 }
 
 /// Removes a file when it is dropped, if the file is still there under this name.

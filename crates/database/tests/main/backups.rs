@@ -463,3 +463,25 @@ fn damaged_snapshots_are_refused_and_leave_nothing() {
     fs::write(&file, &whole).unwrap();
     node.restore("copy", &folder, None).unwrap();
 }
+
+#[test]
+fn backups_of_one_second_do_not_take_the_names_of_each_other() {
+    let node = Node::open();
+    node.put("users/1", "one");
+    let task = node.add_task(NIGHTLY);
+    // The clock stands still.
+    for number in 2..6 {
+        assert!(matches!(node.run_now(task, false), OperationStatus::Completed(_)));
+        node.put(&format!("users/{number}"), "more");
+    }
+    assert_eq!(node.files().len(), 4);
+    let folder = node.place.join(node.files()[0].split_once('/').unwrap().0);
+    node.restore("copy", &folder, None).unwrap();
+    assert_eq!(node.documents("copy").len(), 4);
+    node.run_now(task, true);
+    node.run_now(task, true);
+    assert_eq!(fs::read_dir(&node.place).unwrap().count(), 3);
+    // Tasks of a copy wait for their next time.
+    assert!(node.databases.backup_status("copy", task).unwrap().is_none());
+    assert_eq!(node.databases.next_backup("copy", task).unwrap().0, Date::parse("2026-11-27T01:10:00").unwrap());
+}

@@ -127,7 +127,7 @@ fn what_a_record_cannot_set_up_yet_is_refused_by_name() {
         (r#"{"Revisions":{"Default":{}}}"#, "Revisions", "revisions"),
         (r#"{"TimeSeries":{"Disabled":false}}"#, "TimeSeries", "time series"),
         (r#"{"Indexes":{"X":{}}}"#, "Indexes", "indexes in the record of a database"),
-        (r#"{"PeriodicBackups":[{}]}"#, "PeriodicBackups", "backup and restore"),
+        (r#"{"QueueSinks":[{}]}"#, "QueueSinks", "ETL and connection strings"),
         (r#"{"ExternalReplications":[{}]}"#, "ExternalReplications", "replication"),
         (r#"{"ConflictSolverConfig":{"ResolveToLatest":true}}"#, "ConflictSolverConfig", "replication"),
     ] {

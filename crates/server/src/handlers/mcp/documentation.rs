@@ -73,6 +73,8 @@ static PAGES: &[Page] = &[
     page!("docs/design/documentation.md"),
     page!("docs/design/due.md"),
     page!("docs/design/dumps.md"),
+    page!("docs/design/backups.md"),
+    page!("docs/design/destinations.md"),
     page!("docs/design/embedded.md"),
     page!("docs/design/explain.md"),
     page!("docs/design/facets.md"),
@@ -94,6 +96,7 @@ static PAGES: &[Page] = &[
     page!("docs/design/studio.md"),
     page!("docs/design/vectors.md"),
     page!("docs/design/writes.md"),
+    page!("docs/design/images.md"),
     page!("docs/design/staged-values.md"),
 ];
 
@@ -246,7 +249,7 @@ mod tests {
         };
         assert_eq!(first("Security.AllowedHosts unsecured setting").map(|(page, _)| page), Some("docs/settings.md"));
         assert_eq!(first("What loopback means"), Some(("docs/security.md", "What loopback means")));
-        assert_eq!(first("backup").map(|(page, _)| page), Some("docs/operate.md"));
+        assert_eq!(first("backup retention").map(|(page, _)| page), Some("docs/backup.md"));
         assert_eq!(first("xyzzyplugh"), None);
         assert_eq!(words_of("a RQL, rql limit!"), ["rql", "limit"]);
     }
