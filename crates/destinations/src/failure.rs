@@ -56,11 +56,8 @@ impl Failure {
 
     /// Whether a file is not there; the bucket is.
     pub fn is_missing_file(&self) -> bool {
-        self.is_missing && !self.is_missing_bucket()
-    }
-
-    fn is_missing_bucket(&self) -> bool {
-        ["NoSuchBucket", "ContainerNotFound"].contains(&self.code.as_str())
+        // Stores answer 404 about buckets and users, too. An answer to HEAD has no code.
+        self.is_missing && ["", "NoSuchKey", "NoSuchUpload", "BlobNotFound"].contains(&self.code.as_str())
     }
 
     /// Whether the same request can never succeed.
