@@ -138,11 +138,11 @@ test("a dump has what was chosen, and an import takes what was chosen", async ({
   await importing.getByRole("textbox", { name: "Script" }).fill("if (this.Name === 'Bob') throw 'skip'; this.Seen = true;");
   await studio.isAccessible("dialog");
   await importing.getByRole("button", { name: "Import" }).click();
-  const outcome = page.getByRole("dialog", { name: "Import into Taken" });
+  const outcome = page.getByRole("dialog", { name: "Import into TakenDump" });
   await expect(outcome.getByText("1 document imported.")).toBeVisible();
   await expect(outcome.getByText(/index/)).toHaveCount(0);
-  expect(await studio.stored("Taken", "users/1")).toMatchObject({ Name: "Ann", Seen: true });
-  expect(await studio.stored("Taken", "users/2")).toBeUndefined();
+  expect(await studio.stored("TakenDump", "users/1")).toMatchObject({ Name: "Ann", Seen: true });
+  expect(await studio.stored("TakenDump", "users/2")).toBeUndefined();
 });
 
 test("a file of CSV is imported with the ids and kinds that were chosen", async ({ page, studio }) => {
