@@ -39,41 +39,40 @@ pub(crate) async fn get(exchange: Exchange) -> Result<Reply> {
 }
 
 fn facts(node: &Node, now: SystemTime) -> Result<Facts> {
-    let (without_backup, failed_backups) = backups(&node.databases)?;
-    Ok(Facts {
-        without_backup,
-        failed_backups,
+    let mut facts = Facts {
         now,
         https: node.tls.as_ref().map(|tls| https(node, tls)).transpose()?,
         reachable: node.reachable,
         has_public_url: node.public_url.is_some(),
         has_audit_log: node.audit.is_some(),
         is_root: is_root(),
-    })
+        without_backup: Vec::new(),
+        failed_backups: Vec::new(),
+    };
+    note_backups(&node.databases, &mut facts)?;
+    Ok(facts)
 }
 
-/// Databases on disk that no enabled task backs up, and those whose last backup failed, with task and reason.
-fn backups(databases: &Databases) -> Result<(Vec<String>, Vec<(String, String, String)>)> {
-    let (mut without, mut failed) = (Vec::new(), Vec::new());
+/// Notes the databases on disk that no enabled task backs up, and the backups that failed.
+fn note_backups(databases: &Databases, facts: &mut Facts) -> Result<()> {
     for name in databases.names() {
         // It may be deleted meanwhile. What is in memory is meant to be lost.
         let Ok(record) = databases.record(&name) else { continue };
-        if databases.is_in_memory()
-            || record.setting("RunInMemory").is_some_and(|given| given.eq_ignore_ascii_case("true"))
-        {
+        let is_in_memory = record.setting("RunInMemory").is_some_and(|given| given.eq_ignore_ascii_case("true"));
+        if databases.is_in_memory() || is_in_memory {
             continue;
         }
         let tasks = BackupTask::of_record(&record.value);
         for task in tasks.iter().filter(|task| !task.is_disabled) {
             if let Some((reason, _)) = databases.backup_status(&name, task.id)?.and_then(|status| status.error) {
-                failed.push((name.clone(), task.name.clone(), reason));
+                facts.failed_backups.push((name.clone(), task.name.clone(), reason));
             }
         }
         if tasks.iter().all(|task| task.is_disabled) {
-            without.push(name);
+            facts.without_backup.push(name);
         }
     }
-    Ok((without, failed))
+    Ok(())
 }
 
 fn https(node: &Node, tls: &Tls) -> Result<Https> {
