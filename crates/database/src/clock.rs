@@ -19,6 +19,12 @@ pub trait Clock: Send + Sync + fmt::Debug {
     fn on_move(&self, moved: Box<dyn Fn() + Send + Sync>);
 }
 
+/// A time after another; at most the end of the year 9999.
+pub(crate) fn later(time: Date, by: Duration) -> Date {
+    let ticks = u64::try_from(by.as_nanos() / 100).unwrap_or(u64::MAX);
+    Date::from_ticks(time.ticks().saturating_add(ticks))
+}
+
 /// The clock of the system.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
@@ -53,9 +59,7 @@ impl ManualClock {
 
     /// Moves it forward.
     pub fn advance(&self, by: Duration) {
-        let ticks = u64::try_from(by.as_nanos() / 100).unwrap_or(u64::MAX);
-        let to = Date::from_ticks(self.now().ticks().saturating_add(ticks));
-        self.set(to);
+        self.set(later(self.now(), by));
     }
 
     /// Moves it to a time.

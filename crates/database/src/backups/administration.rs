@@ -10,8 +10,10 @@ use json::Value;
 use super::configuration::{PERIODIC_BACKUPS, bad};
 use super::server_wide::is_server_wide;
 use super::{
-    BackupConfiguration, BackupStarted, BackupStatus, BackupTask, DestinationKind, FolderDestination, RunningBackup,
+    BackupConfiguration, BackupStarted, BackupStatus, BackupTask, Destination, DestinationKind, DestinationSettings,
+    FolderDestination, RunningBackup,
 };
+use crate::clock::later;
 use crate::limits::BACKUP_TASKS_MAX;
 use crate::request_ids::Request;
 use crate::{Databases, Result};
@@ -192,8 +194,7 @@ impl Databases {
     /// As [`Self::find_backup_task`]; storage fails.
     pub fn delay_backup(&self, name: &str, id: u64, by: Duration) -> Result<()> {
         let now = self.clock().now();
-        let ticks = u64::try_from(by.as_nanos() / 100).unwrap_or(u64::MAX);
-        let until = Date::from_ticks(now.ticks().saturating_add(ticks));
+        let until = later(now, by);
         let running = self.running_backup(name, id);
         {
             let _changing = self.changing.lock();
@@ -224,13 +225,22 @@ impl Databases {
 
     pub(crate) fn check_places(&self, configuration: &BackupConfiguration) -> Result<()> {
         for place in &configuration.destinations {
-            match place.kind {
-                DestinationKind::Local => drop(self.backup_folder(&place.settings)?),
-                // A program that opens no such places says so now, not at night.
-                _ => drop(self.options.destinations.open(place)?),
-            }
+            // A program that opens no such places says so now, not at night.
+            self.open_destination(place)?;
         }
         Ok(())
+    }
+
+    /// Opens a place for backups.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadBackup`] for a folder where none may be, [`Error::NotSupported`], [`Error::Destination`].
+    pub fn open_destination(&self, settings: &DestinationSettings) -> Result<Arc<dyn Destination>> {
+        match settings.kind {
+            DestinationKind::Local => Ok(Arc::new(self.backup_folder(&settings.settings)?)),
+            _ => self.options.destinations.open(settings),
+        }
     }
 
     /// The folder of `LocalSettings`: a relative one lies below the folder that the node allows, or below its data.

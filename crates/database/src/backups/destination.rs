@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use documents::Feature;
 
-use super::configuration::{DestinationKind, DestinationSettings};
+use super::configuration::DestinationSettings;
 use super::failure::DestinationError;
 use crate::{Error, Result};
 
@@ -74,23 +74,6 @@ impl OpenDestination for FoldersOnly {
     fn open(&self, settings: &DestinationSettings) -> Result<Arc<dyn Destination>> {
         let what = format!("the backup destination '{}' in this program", settings.kind.wire_name());
         Err(Feature::BackupForms.missing_for(what).into())
-    }
-}
-
-/// Opens a destination of any kind.
-///
-/// * `others`: opens those that are no folders.
-///
-/// # Errors
-///
-/// As [`OpenDestination::open`].
-pub(crate) fn open(settings: &DestinationSettings, others: &dyn OpenDestination) -> Result<Arc<dyn Destination>> {
-    match settings.kind {
-        DestinationKind::Local => {
-            let folder = settings.settings.get("FolderPath").and_then(json::Value::as_str).unwrap_or_default();
-            Ok(Arc::new(FolderDestination::new(folder)))
-        }
-        _ => others.open(settings),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use documents::{Date, Etag};
 
@@ -14,6 +14,7 @@ use super::names::{self, BackupName, FileKind};
 use super::result::{BackupResult, UploadCounts};
 use super::snapshot;
 use super::status::BackupStatus;
+use crate::clock::later;
 use crate::smuggler::{DumpWriter, ItemType, SmugglerOptions, SmugglerResult, indexes_hash};
 use crate::{Database, DatabaseRecord, Error, Operation, Result, folders};
 
@@ -47,6 +48,9 @@ pub(crate) struct BackupDone {
     pub indexes_hash: u64,
     pub change_vector: String,
 }
+
+/// Files are named to the second.
+const SECOND: Duration = Duration::from_secs(1);
 
 /// The folder of backups that are written for destinations which are no folders, below that of the node.
 pub(crate) const IN_PROGRESS: &str = "backups-in-progress";
@@ -144,8 +148,8 @@ impl Backup<'_> {
                 }
             }
             match (self.previous, last) {
-                (None, _) if is_taken => time = second_later(time),
-                (Some(_), Some(last)) => return Ok((time.max(second_later(last)), folder)),
+                (None, _) if is_taken => time = later(time, SECOND),
+                (Some(_), Some(last)) => return Ok((time.max(later(last, SECOND)), folder)),
                 _ => return Ok((time, folder)),
             }
         }
@@ -192,10 +196,6 @@ impl Backup<'_> {
         destination.put(path, file, size, &mut sent)?;
         Ok(UploadCounts { kind, size, duration: began.elapsed() })
     }
-}
-
-fn second_later(time: Date) -> Date {
-    Date::from_ticks(time.ticks().saturating_add(10_000_000))
 }
 
 /// Removes a file when it is dropped, if the file is still there under this name.

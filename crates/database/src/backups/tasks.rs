@@ -9,16 +9,15 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, OnceLock, Weak};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
 
 use documents::Date;
 use parking_lot::{Condvar, Mutex};
 
 use super::configuration::{BackupConfiguration, BackupTask, DestinationKind, bad};
+use super::retention;
 use super::run::{Backup, IN_PROGRESS, Places};
 use super::status::BackupStatus;
-use super::{destination, retention};
-use crate::clock::Clock;
+use crate::clock::{Clock, later};
 use crate::limits::{BACKUP_RETRY_MAX, BACKUP_RETRY_MIN, BACKUPS_AT_ONCE_MAX, BACKUPS_WAITING_MAX};
 use crate::{Database, Databases, Error, Operation, OperationResult, OperationStatus, Result};
 
@@ -557,23 +556,4 @@ fn next_time(task: &BackupTask, status: Option<&BackupStatus>, now: Date) -> Opt
 /// The id of the database in a change vector such as `A:8882-p8bj6J1GrU+BSC84hpfoYA`.
 fn database_id(change_vector: &str) -> Option<&str> {
     change_vector.split_once('-').map(|(_, id)| id)
-}
-
-fn later(time: Date, pause: Duration) -> Date {
-    let ticks = u64::try_from(pause.as_nanos() / 100).unwrap_or(u64::MAX);
-    Date::from_ticks(time.ticks().saturating_add(ticks))
-}
-
-impl Databases {
-    /// Opens a place for backups.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::BadBackup`] for a folder where none may be, [`Error::NotSupported`], [`Error::Destination`].
-    pub fn open_destination(&self, settings: &super::DestinationSettings) -> Result<Arc<dyn destination::Destination>> {
-        match settings.kind {
-            super::DestinationKind::Local => Ok(Arc::new(self.backup_folder(&settings.settings)?)),
-            _ => destination::open(settings, &*self.options.destinations),
-        }
-    }
 }

@@ -16,7 +16,7 @@ use documents::{Date, DueKind};
 use parking_lot::{Condvar, Mutex};
 
 use super::settings::{DueSettings, DueTask};
-use crate::clock::Clock;
+use crate::clock::{Clock, later};
 use crate::{Database, Result};
 
 /// A task runs first this long after it was enabled or the node was started, unless its frequency is higher. A task that runs once a day
@@ -100,7 +100,7 @@ impl Scheduler {
                     None => _ = state.tasks.remove(&key),
                     Some(settings) if state.tasks.get(&key).is_some_and(|task| task.settings == settings) => {}
                     Some(settings) => {
-                        let next = after(now, settings.frequency.min(FIRST_RUN_AFTER));
+                        let next = later(now, settings.frequency.min(FIRST_RUN_AFTER));
                         state.tasks.insert(key, Task { settings, next, is_unknown: true });
                     }
                 }
@@ -155,7 +155,7 @@ impl Shared {
             let now = self.clock.now();
             for task in state.tasks.values_mut() {
                 // The clock went back.
-                task.next = task.next.min(after(now, task.settings.frequency));
+                task.next = task.next.min(later(now, task.settings.frequency));
             }
             let runs: Vec<Run> =
                 state.tasks.iter().filter(|(_, task)| task.next <= now).map(|due| Run::of(due, now)).collect();
@@ -174,7 +174,7 @@ impl Shared {
             state = self.state.lock();
             for (name, kind, is_unknown) in seen {
                 if let Some(task) = state.tasks.get_mut(&(name, kind)) {
-                    task.next = after(now, task.settings.frequency);
+                    task.next = later(now, task.settings.frequency);
                     task.is_unknown = is_unknown;
                 }
             }
@@ -251,9 +251,4 @@ impl Run {
         let Task { settings, is_unknown, .. } = *task;
         Run { name: name.clone(), kind: *kind, until, left: settings.count_max, handled: 0, is_unknown }
     }
-}
-
-fn after(time: Date, pause: Duration) -> Date {
-    let ticks = u64::try_from(pause.as_nanos() / 100).unwrap_or(u64::MAX);
-    Date::from_ticks(time.ticks().saturating_add(ticks))
 }
