@@ -1,5 +1,5 @@
-/* What wrk lacks for servers that ask for a client certificate: preloaded (LD_PRELOAD), this gives OpenSSL the certificate of the PEM file
-   BENCH_CERTIFICATE for each handshake, and has no connection resume the session of the one before, so that each handshake is a full one. */
+/* A client certificate for wrk, which has no option for one. Preloaded (LD_PRELOAD), this gives OpenSSL the certificate of the PEM file
+   BENCH_CERTIFICATE, and forgets the TLS session between two connections, so that each handshake is a full one. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
