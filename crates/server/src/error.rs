@@ -518,7 +518,11 @@ fn database_shape(error: &database::Error) -> Shape {
         E::Image(_) | E::BadStream { .. } | E::BadDump { .. } => Shape::refused(INVALID_DATA),
         E::Destination(_) => Shape::new(StatusCode::BAD_GATEWAY, INVALID_OPERATION),
         E::DeletionLocked { .. } | E::PlaceIsFixed { .. } => Shape::refused(INVALID_OPERATION),
-        E::Busy { .. } => Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.RavenTimeoutException"),
+        E::Busy { .. } | E::Compacting { .. } | E::Reopened { .. } | E::Occupied { .. } => {
+            Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.RavenTimeoutException")
+        }
+        E::BadCompaction { .. } => Shape::refused(INVALID_OPERATION),
+        E::NoRoom { .. } => Shape::new(StatusCode::INSUFFICIENT_STORAGE, "Raven.Client.Exceptions.RavenException"),
         E::BulkInsert { cause, .. } => bulk_insert_shape(database_shape(cause).status),
         E::UnknownOperation { .. } => Shape::refused(ARGUMENT),
         E::OperationInUse { .. } | E::NotEmpty { .. } => Shape::refused(INVALID_OPERATION),

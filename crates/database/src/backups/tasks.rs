@@ -457,6 +457,7 @@ impl Shared {
             details: Vec::new(),
             transfer: Some(Arc::new(done.counts)),
             backup: Some(Arc::new(done.result)),
+            compaction: None,
         })
     }
 
