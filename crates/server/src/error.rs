@@ -801,4 +801,17 @@ mod tests {
         check(query::index::Error::Bug, 500, Cause::Server);
         check(database::Error::Corrupt { rule: "x" }, 500, Cause::Server);
     }
+
+    #[test]
+    fn a_write_that_waited_for_a_compaction_is_known_not_to_be_applied_and_may_be_tried_again() {
+        let (name, wait) = ("shop".to_owned(), std::time::Duration::from_secs(30));
+        let error = Error::from(database::Error::Compacting { name, wait });
+        let reply = error.reply_to("/x", Some(Write::OneTransaction));
+        assert_eq!(reply.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert!(reply.headers().contains_key(RETRY_AFTER) && error.is_known_not_applied(Write::OneTransaction));
+        assert!(error.message().contains("waited for 30 seconds, which is the limit compaction_write_wait"));
+        let room =
+            database::Error::NoRoom { what: "the documents".to_owned(), needed: 2, free: 1, folder: "/x".into() };
+        check(room, 507, Cause::Server);
+    }
 }

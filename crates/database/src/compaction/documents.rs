@@ -85,6 +85,8 @@ impl Databases {
             if !copy.is_smaller() {
                 return Ok(Outcome::Dense);
             }
+            // What is done now is not done under the lock of the entry.
+            database.documents().environment().flush()?;
             self.put_in_place(&entry, &held, copy)?;
             Ok(Outcome::Replaced)
         })

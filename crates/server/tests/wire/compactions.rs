@@ -140,10 +140,10 @@ fn a_compaction_that_cannot_be_is_refused() {
     for (body, exception, reason) in [
         (r#"{"Documents":true}"#, "InvalidOperationException", "DatabaseName is a required field"),
         (r#"{"DatabaseName":"x","Documents":true}"#, "InvalidOperationException", "Cannot compact database x"),
-        (r#"{"DatabaseName":"db"}"#, "InvalidOperationException", "Nothing to compact"),
+        (r#"{"DatabaseName":"db"}"#, "InvalidOperationException", "Documents is false in compact settings"),
         (r#"{"DatabaseName":"db","Documents":1}"#, "ArgumentException", "'Documents' must be true or false"),
-        (r#"{"DatabaseName":"db","Indexes":[1]}"#, "ArgumentException", "must be an array of names"),
-        (r#"{"DatabaseName":"db","Documents":true,"X":1}"#, "ArgumentException", "no option 'X'"),
+        (r#"{"DatabaseName":"db","Indexes":[1]}"#, "ArgumentException", "'Indexes' must be an array of names"),
+        (r#"{"DatabaseName":"db","Documents":true,"X":1}"#, "ArgumentException", "a compaction has no option 'X'"),
         (
             r#"{"DatabaseName":"db","Documents":true,"SkipOptimizeIndexes":"no"}"#,
             "ArgumentException",
@@ -154,8 +154,8 @@ fn a_compaction_that_cannot_be_is_refused() {
     }
     let memory = Wire::with_database();
     let body = r#"{"DatabaseName":"db","Documents":true}"#;
-    memory.check_error(post, body, 400, "InvalidOperationException", "is in memory");
+    memory.check_error(post, body, 400, "InvalidOperationException", "Database 'db' is in memory");
     let disable = r#"{"DatabaseNames":["db"]}"#;
     assert_eq!(wire.call("POST /admin/databases/disable", disable).status, 200);
-    wire.check_error(post, body, 503, "DatabaseDisabledException", "has been disabled");
+    wire.check_error(post, body, 503, "DatabaseDisabledException", "Database 'db' has been disabled");
 }
