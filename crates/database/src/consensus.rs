@@ -209,7 +209,7 @@ impl<D: FnOnce(Result<Answer>) + Send + 'static> Proposal<D> {
     }
 }
 
-impl<D: FnOnce(Result<Answer>) + Send + 'static> ParkedWrite for Proposal<D> {
+impl<D: FnOnce(Result<Answer>) + Send + 'static> ParkedWrite<Database> for Proposal<D> {
     fn go_on(mut self: Box<Self>, database: Option<Arc<Database>>) {
         self.is_held = false;
         if let Some(database) = database {

@@ -35,7 +35,7 @@ pub struct Database {
     query_settings: ArcSwap<QuerySettings>,
     pub(crate) queue: Arc<Queue>,
     /// Holds writes back while the documents are compacted.
-    pub(crate) gate: WriteGate,
+    pub(crate) gate: WriteGate<Database>,
     listeners: Listeners,
     tombstone_cleaning: Arc<TombstoneCleaning>,
     due_tasks: Arc<DueTasks>,
@@ -341,7 +341,7 @@ impl Database {
             && self.tombstone_cleaning.is_without_holders()
             && self.indexes.are_at_rest()
             && !self.waits_for_due()
-            // Whoever holds one whose place it has taken holds its indexes, too.
+            // A holder of one whose place it has taken holds its indexes, too.
             && Arc::strong_count(&self.presence) == 1
     }
 

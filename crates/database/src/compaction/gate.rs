@@ -1,59 +1,61 @@
 //! The gate that writes of a database wait at while its documents are copied.
 //!
-//! Whether the gate is shut is asked inside of the write transaction. So a write that runs after [`WriteGate::shut`] and one transaction
+//! A write looks whether the gate is shut inside of its transaction. So a write that runs after [`WriteGate::shut`] and one transaction
 //! more is held back, and one that ran before is in every snapshot that is opened from then on. Writes that no thread waits for are parked,
 //! and are proposed again when the gate opens: to the same database, or to the one that has taken its place.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 
-use crate::database::DatabaseRef;
-use crate::{Database, Error, Result};
+use crate::{Error, Result};
 
 /// A write that waits without a thread.
-pub(crate) trait ParkedWrite: Send {
+pub(crate) trait ParkedWrite<D>: Send {
     /// Proposes it again.
     ///
     /// * `database`: the one that has taken the place of its own, if there is one.
-    fn go_on(self: Box<Self>, database: Option<Arc<Database>>);
+    fn go_on(self: Box<Self>, database: Option<Arc<D>>);
 
     /// Answers it.
     fn refuse(self: Box<Self>, error: Error);
 }
 
 /// Where the writes of a database go.
-#[derive(Default)]
-enum Phase {
+enum Phase<D> {
     /// Into its environment.
-    #[default]
     Open,
     /// They wait.
     Shut,
     /// To the database that has taken its place.
-    Moved(DatabaseRef),
+    Moved(Weak<D>),
 }
 
-/// The gate of one database.
-#[derive(Default)]
-pub(crate) struct WriteGate {
+/// The gate of one database, `D`.
+pub(crate) struct WriteGate<D> {
     /// A copy of the phase, for those who must not take its lock: not open.
     is_shut: AtomicBool,
-    state: Mutex<State>,
+    state: Mutex<State<D>>,
     /// Notified when the phase changes, and when a write is parked.
     changed: Condvar,
 }
 
-#[derive(Default)]
-struct State {
-    phase: Phase,
+struct State<D> {
+    phase: Phase<D>,
     /// In the order in which they came.
-    parked: Vec<(Instant, Box<dyn ParkedWrite>)>,
+    parked: Vec<(Instant, Box<dyn ParkedWrite<D>>)>,
 }
 
-impl WriteGate {
+impl<D> Default for WriteGate<D> {
+    fn default() -> Self {
+        let state = State { phase: Phase::Open, parked: Vec::new() };
+        WriteGate { is_shut: AtomicBool::new(false), state: Mutex::new(state), changed: Condvar::new() }
+    }
+}
+
+impl<D> WriteGate<D> {
     /// Whether a write must not be applied here.
     pub fn is_shut(&self) -> bool {
         self.is_shut.load(SeqCst)
@@ -67,11 +69,11 @@ impl WriteGate {
     }
 
     /// Lets all writes go on: here, or in the database that has taken the place of this one.
-    pub fn open(&self, moved_to: Option<&Arc<Database>>) {
+    pub fn open(&self, moved_to: Option<&Arc<D>>) {
         let parked = {
             let mut state = self.state.lock();
             self.is_shut.store(moved_to.is_some(), SeqCst);
-            state.phase = moved_to.map_or(Phase::Open, |database| Phase::Moved(DatabaseRef::of(database)));
+            state.phase = moved_to.map_or(Phase::Open, |database| Phase::Moved(Arc::downgrade(database)));
             std::mem::take(&mut state.parked)
         };
         self.changed.notify_all();
@@ -79,18 +81,18 @@ impl WriteGate {
     }
 
     /// The database that has taken the place of this one. `None` inside: it was closed since.
-    pub fn moved_to(&self) -> Option<Option<Arc<Database>>> {
+    pub fn moved_to(&self) -> Option<Option<Arc<D>>> {
         if !self.is_shut() {
             return None;
         }
         match &self.state.lock().phase {
-            Phase::Moved(database) => Some(database.get()),
+            Phase::Moved(database) => Some(database.upgrade()),
             Phase::Open | Phase::Shut => None,
         }
     }
 
     /// Parks a write until the gate opens. It goes on at once if the gate is not shut.
-    pub fn park(&self, name: &str, write: Box<dyn ParkedWrite>) {
+    pub fn park(&self, name: &str, write: Box<dyn ParkedWrite<D>>) {
         let moved_to = {
             let mut state = self.state.lock();
             match &state.phase {
@@ -101,7 +103,7 @@ impl WriteGate {
                     return;
                 }
                 Phase::Open => None,
-                Phase::Moved(database) => Some(database.get()),
+                Phase::Moved(database) => Some(database.upgrade()),
             }
         };
         match moved_to {
@@ -116,14 +118,14 @@ impl WriteGate {
     /// # Errors
     ///
     /// [`Error::Compacting`] after `wait`; [`Error::Reopened`].
-    pub fn wait(&self, name: &str, wait: Duration) -> Result<Option<Arc<Database>>> {
+    pub fn wait(&self, name: &str, wait: Duration) -> Result<Option<Arc<D>>> {
         let end = Instant::now() + wait;
         let mut state = self.state.lock();
         loop {
             match &state.phase {
                 Phase::Open => return Ok(None),
                 Phase::Moved(database) => {
-                    let moved_to = database.get();
+                    let moved_to = database.upgrade();
                     return moved_to.map(Some).ok_or_else(|| Error::Reopened { name: name.to_owned() });
                 }
                 Phase::Shut => {}

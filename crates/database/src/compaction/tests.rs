@@ -192,7 +192,7 @@ fn writes_wait_for_a_compaction_and_none_is_lost_and_reads_go_on() {
     assert!(!Arc::ptr_eq(&next, &database) && database.has_moved() && !database.is_closed());
     assert!((0..50).all(|number| has(&next, &format!("proposed/{number}"))) && has(&next, "blocking/1"));
     assert_eq!(next.queued_count(), 0);
-    // Whoever holds the one before reads it as it was, and what he writes goes to the other one.
+    // A holder of the one before reads it as it was, and its writes go to the other one.
     assert!(snapshot.get("users/1").unwrap().is_some() && !has(&database, "proposed/1"));
     put(&database, "late/1", "c").unwrap();
     soon(&propose(&database, "late/2")).unwrap();
