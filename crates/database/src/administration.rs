@@ -247,6 +247,7 @@ impl Databases {
             self.names.remove(&name);
             self.due.configure(&name, DueSettings::default());
             self.backups.configure(&name, Vec::new(), &[]);
+            self.archiver.configure(&name, None);
             if let (Some(held), Some(folder)) = (entry.delete(), entry.folder()) {
                 self.deleted.lock().insert(folder.to_owned(), held);
             }

@@ -106,13 +106,14 @@ impl Databases {
         let put = copy.put_in_place(environment);
         environment.release();
         let reopened = self
-            .open_environment(entry.folder(), Opening::Held)
+            .open_environment(&entry.record(), entry.folder(), Opening::Held)
             .and_then(|environment| database.succeeded_by(environment, self.node_tag()));
         match reopened {
             Ok(next) => {
                 entry.store(next.clone());
                 database.give_way(&next);
                 next.indexes().committed(0);
+                self.archiver.rewritten(database.name());
                 put
             }
             Err(error) => {
