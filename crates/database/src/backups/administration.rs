@@ -10,8 +10,8 @@ use json::Value;
 use super::configuration::{PERIODIC_BACKUPS, bad};
 use super::server_wide::is_server_wide;
 use super::{
-    ArchiveState, ArchiveStatus, BackupConfiguration, BackupStarted, BackupStatus, BackupTask, Destination,
-    DestinationKind, DestinationSettings, FolderDestination, RunningBackup,
+    ArchiveState, ArchiveStatus, BackupConfiguration, BackupStarted, BackupStatus, BackupTask, Destination, DestinationKind, DestinationSettings,
+    FolderDestination, RunningBackup,
 };
 use crate::clock::later;
 use crate::limits::{ARCHIVE_WAITING_BYTES_MAX, BACKUP_TASKS_MAX};
@@ -52,9 +52,7 @@ impl Databases {
         }
         if given.is_archived {
             if self.is_in_memory() {
-                return Err(bad(
-                    "a server that keeps its databases in memory cannot archive them: 'PointInTime' needs a journal",
-                ));
+                return Err(bad("a server that keeps its databases in memory cannot archive them: 'PointInTime' needs a journal"));
             }
             if let Some(other) = tasks.iter().find(|task| task.id != given.id && task.is_archived) {
                 return Err(bad(format!(

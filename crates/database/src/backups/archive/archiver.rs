@@ -231,8 +231,7 @@ impl Shared {
                 let is_ended = || self.state.lock().is_closed;
                 let work = || {
                     let opened = node.find(database)?;
-                    Work { node: &node, database: opened, task: &task, clock: &*self.clock, is_ended: &is_ended }
-                        .run(marks)
+                    Work { node: &node, database: opened, task: &task, clock: &*self.clock, is_ended: &is_ended }.run(marks)
                 };
                 let worked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
                 worked.unwrap_or_else(|_| Err(bad("the archive failed by a mistake of the server, which its log has")))
