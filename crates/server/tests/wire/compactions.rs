@@ -19,7 +19,7 @@ fn text(number: u64) -> String {
     (0..200_u64).map(|n| format!("{:016x}", (n + 977 * number).wrapping_mul(0x9e37_79b9_7f4a_7c15))).collect()
 }
 
-/// Documents of which most are deleted again.
+/// Puts documents and deletes most of them.
 fn fill(wire: &Wire) {
     for number in 0..300 {
         wire.put(&format!("users/{number}"), &format!(r#"{{"Name":"a","Text":"{}"}}"#, text(number)));
