@@ -21,7 +21,9 @@ type Props = {
 const POLL_MS = 400;
 
 export function Running({ operation, ended, close }: Props) {
-  return operation && <Shown key={`${operation.database ?? ""}/${operation.id}`} operation={operation} ended={ended} close={close} />;
+  return (
+    operation && <Shown key={`${operation.database ?? ""}/${operation.id}`} operation={operation} ended={ended} close={close} />
+  );
 }
 
 function Shown({ operation: { database, id, title }, ended, close }: Props & { operation: RunningOperation }) {

@@ -30,7 +30,10 @@ export function Compact({ database, areas }: { database: string; areas: readonly
             title,
             text: (
               <>
-                <p>The documents and all indexes are copied without the room that is free in them. The disk needs room for the copies.</p>
+                <p>
+                  The documents and all indexes are copied without the room that is free in them. The disk needs room for the
+                  copies.
+                </p>
                 <p>Queries and reads go on. Writes wait while the documents are copied.</p>
               </>
             ),
