@@ -6,7 +6,8 @@ type Counted = { Documents?: { ReadCount: number } };
 
 export type OperationState = {
   Status: "InProgress" | "Completed" | "Faulted" | "Canceled";
-  Progress: ({ Processed?: number; Total?: number } & Counted) | null;
+  /** Of a compaction it has a sentence. */
+  Progress: ({ Processed?: number; Total?: number; Message?: string | null } & Counted) | null;
   Result: ({ Message?: string; Total?: number; Type?: string; LocalBackup?: { BackupDirectory: string | null } } & Counted) | null;
 };
 

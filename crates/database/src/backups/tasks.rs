@@ -452,6 +452,7 @@ impl Shared {
             details: Vec::new(),
             transfer: Some(Arc::new(done.counts)),
             backup: Some(Arc::new(done.result)),
+            compaction: None,
         })
     }
 

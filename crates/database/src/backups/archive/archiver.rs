@@ -128,6 +128,17 @@ impl Archiver {
         self.shared.changed.notify_all();
     }
 
+    /// The documents of a database have another journal now, whose transactions are numbered anew: the archive is to begin anew, with a
+    /// snapshot.
+    pub fn rewritten(&self, database: &str) {
+        if let Some(archiving) = self.shared.state.lock().archives.get_mut(&database.to_lowercase()) {
+            archiving.marks.clear();
+            archiving.archived = TransactionId::default();
+            (archiving.is_behind, archiving.failures, archiving.next) = (true, 0, Date::default());
+        }
+        self.shared.changed.notify_all();
+    }
+
     /// What is known of the archive of a database, without what the node has stored of it; `None`: it has none.
     pub fn status(&self, database: &str) -> Option<ArchiveStatus> {
         let state = self.shared.state.lock();
