@@ -7,7 +7,16 @@ type Counted = { Documents?: { ReadCount: number } };
 export type OperationState = {
   Status: "InProgress" | "Completed" | "Faulted" | "Canceled";
   Progress: ({ Processed?: number; Total?: number } & Counted) | null;
-  Result: ({ Message?: string; Total?: number; Type?: string; LocalBackup?: { BackupDirectory: string | null } } & Counted) | null;
+  Result:
+    | ({
+        Message?: string;
+        /** What a backup or a restore notes, a line each. */
+        Messages?: string[];
+        Total?: number;
+        Type?: string;
+        LocalBackup?: { BackupDirectory: string | null };
+      } & Counted)
+    | null;
 };
 
 export type Operation = {

@@ -28,7 +28,7 @@ export function Backups() {
     queryKey: ["backups", database],
     queryFn: async ({ signal }) => {
       const all = await tasks(database, signal);
-      return Promise.all(all.map(async (task) => ({ task, status: await status(database, task.TaskId, signal) })));
+      return Promise.all(all.map(async (task) => ({ task, ...(await status(database, task.TaskId, signal)) })));
     },
     refetchInterval: POLL_MS,
   });
@@ -93,12 +93,13 @@ export function Backups() {
         </Empty>
       ) : (
         <div className={styles.cards}>
-          {data.map(({ task, status }) => (
+          {data.map(({ task, Status, Archive }) => (
             <TaskCard
               key={task.TaskId}
               database={database}
               task={task}
-              status={status}
+              status={Status}
+              archive={Archive}
               configuration={known?.find(({ TaskId }) => TaskId === task.TaskId)}
               documents={documents}
               isAdmin={isAdmin}
