@@ -55,7 +55,7 @@ test("a second of an archive becomes a new database", async ({ page, studio, fol
   const archive = card(page, "archive");
   for (const badge of ["Snapshots", "Any second"]) await expect(archive.getByText(badge, { exact: true })).toBeVisible();
   const reach = fact(archive, "Restores to");
-  await expect(reach).toContainText("any second up to now, last change archived", { timeout: 60_000 });
+  await expect(reach).toContainText("any second up to now, last change", { timeout: 60_000 });
   const record = await (await page.request.get(`${studio.url}/databases/Seconds/admin/record`)).json();
   const [{ TaskId: id, ...made }] = record.PeriodicBackups;
   expect(made).toMatchObject({ BackupType: "Snapshot", PointInTime: true });

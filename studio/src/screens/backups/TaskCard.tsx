@@ -167,7 +167,7 @@ export function TaskCard({
             ) : (
               <>
                 any second up to {archivedUntil(archive)}
-                <span className="soft">, last change archived {dateTime(archive.LastTime)}</span>
+                <span className="soft">, last change {dateTime(archive.LastTime)}</span>
               </>
             )}
           </Fact>

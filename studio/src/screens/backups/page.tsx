@@ -33,8 +33,8 @@ export function Backups() {
     refetchInterval: POLL_MS,
   });
   const { data: live } = useLive();
-  const { isOperator, administers } = useAbilities();
-  const isAdmin = administers(database);
+  const { isOperator, may } = useAbilities();
+  const isAdmin = may("Admin", database);
   // Only administrators of the database read folders.
   const { data: known } = useQuery({
     queryKey: ["backup-configurations", database],

@@ -20,6 +20,7 @@ export function MomentField({ archive, moment, change }: Props) {
   const { first, last } = secondsOf(archive);
   return (
     <div className={styles.moment}>
+      <span className={styles.label}>Restore to</span>
       <SegmentedControl
         size="xs"
         aria-label="Restore to"
@@ -28,7 +29,7 @@ export function MomentField({ archive, moment, change }: Props) {
         data={KINDS}
       />
       {moment.kind === "time" && (
-        <>
+        <div className={styles.timeRow}>
           <TextInput
             type="datetime-local"
             step={1}
@@ -46,7 +47,7 @@ export function MomentField({ archive, moment, change }: Props) {
               {chosen.state.time.slice(0, 19).replace("T", " ")} UTC
             </p>
           )}
-        </>
+        </div>
       )}
       {moment.kind === "transaction" && (
         <TextInput
