@@ -134,7 +134,7 @@ test("a user who may only read is offered nothing that writes", async ({ page, s
     ["advice", "Index advice"],
     ["statistics", "Numbers"],
     ["operations", "No operations"],
-    ["lifetimes", "Only administrators of this database change this."],
+    ["lifetimes", "Only administrators of this database can change this."],
     ["backups", "No backups are made by the clock"],
   ] as const) {
     await studio.open(`/databases/Reading/${place}`);
@@ -164,7 +164,7 @@ test("a user who may only read is offered nothing that writes", async ({ page, s
   const patch = page.getByRole("button", { name: "Patch…" });
   await expect(patch).toHaveAttribute("aria-disabled", "true");
   await page.keyboard.press("ControlOrMeta+Enter");
-  await expect(page.getByRole("alert")).toContainText("You have the right to read this database, and not to change it.");
+  await expect(page.getByRole("alert")).toContainText("You may read this database, but not change it.");
   expect(refused).toEqual([]);
 });
 
@@ -183,7 +183,7 @@ test("a user who may write, but not administer, writes documents and leaves the 
   await expect(page.getByRole("heading", { name: "No indexes yet" })).toBeVisible();
   await expect(page.getByRole("button", { name: "New index" })).toHaveCount(0);
   await page.getByRole("link", { name: "Lifetimes" }).click();
-  await expect(page.getByText("Only administrators of this database change this.")).toBeVisible();
+  await expect(page.getByText("Only administrators of this database can change this.")).toBeVisible();
 });
 
 test("what was typed is still there after a session has ended", async ({ page, studio }) => {

@@ -12,8 +12,8 @@ import tables from "./table.module.css";
 type Wanted = { right: Exclude<Permission, "Read">; database?: string };
 
 const REASONS: Record<Wanted["right"], string> = {
-  ReadWrite: "You have the right to read this database, and not to change it.",
-  Admin: "Only administrators of this database change this.",
+  ReadWrite: "You may read this database, but not change it.",
+  Admin: "Only administrators of this database can change this.",
 };
 
 /** Why the user may not, or undefined: the user may. */
