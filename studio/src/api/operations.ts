@@ -1,8 +1,8 @@
 // What goes on in the background of a database, or of the server itself.
 import { below, send, sendForJson } from "./http";
 
-/** What an export, an import, a backup or a restore has counted. */
-type Counted = { Documents?: { ReadCount: number } };
+/** What an export, an import, a backup or a restore has counted, and the lines that it noted. */
+type Counted = { Documents?: { ReadCount: number }; Messages?: string[] };
 
 export type OperationState = {
   Status: "InProgress" | "Completed" | "Faulted" | "Canceled";
