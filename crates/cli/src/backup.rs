@@ -231,7 +231,8 @@ fn list(arguments: &List) -> anyhow::Result<()> {
     for archive in archives {
         let part = |name: &str| text(archive, name).unwrap_or_default();
         let number = |name: &str| archive.get(name).and_then(Value::as_i64).unwrap_or_default();
-        let encrypted = if archive.get("IsEncrypted").and_then(Value::as_bool) == Some(true) { ", encrypted" } else { "" };
+        let encrypted =
+            if archive.get("IsEncrypted").and_then(Value::as_bool) == Some(true) { ", encrypted" } else { "" };
         writeln!(
             out,
             "any second from {} to {}, transactions {} to {}  {}{encrypted}  {}",

@@ -149,7 +149,8 @@ impl Databases {
             databases.configure_backups(&name)?;
         }
         databases.backups.start(Arc::downgrade(&databases));
-        databases.archiver.start(Arc::downgrade(&databases));
+        let archived: Arc<dyn backups::ArchiveHost> = databases.clone();
+        databases.archiver.start(Arc::downgrade(&archived));
         let node = Arc::downgrade(&databases);
         databases.due.start(Box::new(move |name, is_opened| match node.upgrade() {
             Some(databases) if is_opened => databases.find(name).map(Some),

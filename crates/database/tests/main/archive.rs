@@ -121,7 +121,8 @@ fn what_is_not_there_is_refused_with_what_is() {
     refused(Until::Time(before), "The first that can be is that of 2026-11-27T01:00:0");
     refused(Until::Transaction(0), "The first that can be");
     refused(Until::Transaction(last_transaction(&node) + 1), "the archive ends with transaction");
-    let of_database = RestoreRequest { of_database: Some("zoo".to_owned()), ..until(&node, "copy", Until::Time(first)) };
+    let of_database =
+        RestoreRequest { of_database: Some("zoo".to_owned()), ..until(&node, "copy", Until::Time(first)) };
     let error = node.databases.restore(None, of_database).unwrap_err().to_string();
     assert!(error.contains("none of 'zoo'") && error.contains("Shop"), "{error}");
     let folder = node.files()[0].split_once('/').unwrap().0.to_owned();
@@ -168,7 +169,7 @@ fn a_task_that_was_disabled_begins_a_history_and_the_time_between_is_refused() {
     let ended = node.clock.now();
     node.databases.set_backup_task_disabled("shop", task, true, None).unwrap();
     node.put("users/2", "two");
-    // A clean end lets the journal go that nobody needs.
+    // A clean end removes the journal that is not needed.
     let node = node.restart();
     node.clock.advance(10 * MINUTE);
     let between = node.clock.now();

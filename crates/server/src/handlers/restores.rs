@@ -112,7 +112,9 @@ fn request(databases: &Databases, body: &Value, is_trial: bool) -> Result<Restor
     }
     let of_database = text(body, SOURCE_DATABASE)?.filter(|name| !name.is_empty());
     if until.is_none() && of_database.is_some() {
-        return Err(Error::Argument(format!("'{SOURCE_DATABASE}' has no meaning without '{RESTORE_UNTIL}'. Leave it out")));
+        return Err(Error::Argument(format!(
+            "'{SOURCE_DATABASE}' has no meaning without '{RESTORE_UNTIL}'. Leave it out"
+        )));
     }
     Ok(RestoreRequest {
         name: name.to_owned(),
@@ -132,16 +134,15 @@ const RESTORE_UNTIL: &str = "RestoreUntil";
 const UNTIL_TRANSACTION: &str = "RestoreUntilTransaction";
 const SOURCE_DATABASE: &str = "SourceDatabaseName";
 
-/// The state that is asked for; `None`: that of a backup.
+/// The state to go back to; `None`: that of a backup.
 fn until(body: &Value) -> Result<Option<Until>> {
     let time = text(body, RESTORE_UNTIL)?.filter(|time| !time.is_empty());
     let transaction = body.get(UNTIL_TRANSACTION).filter(|value| **value != Value::Null);
     match (time, transaction) {
         (None, None) => Ok(None),
         (Some(time), None) => {
-            let date = Date::parse(time).ok_or_else(|| {
-                Error::parameter(RESTORE_UNTIL, time, "a time in UTC, such as 2026-11-27T15:30:00Z")
-            })?;
+            let date = Date::parse(time)
+                .ok_or_else(|| Error::parameter(RESTORE_UNTIL, time, "a time in UTC, such as 2026-11-27T15:30:00Z"))?;
             Ok(Some(Until::Time(date)))
         }
         (None, Some(transaction)) => {
@@ -149,9 +150,9 @@ fn until(body: &Value) -> Result<Option<Until>> {
             let wrong = || Error::Argument(format!("'{UNTIL_TRANSACTION}' must be the number of a transaction"));
             Ok(Some(Until::Transaction(id.ok_or_else(wrong)?)))
         }
-        (Some(_), Some(_)) => {
-            Err(Error::Argument(format!("'{RESTORE_UNTIL}' and '{UNTIL_TRANSACTION}' are both given. Leave one of them out")))
-        }
+        (Some(_), Some(_)) => Err(Error::Argument(format!(
+            "'{RESTORE_UNTIL}' and '{UNTIL_TRANSACTION}' are both given. Leave one of them out"
+        ))),
     }
 }
 
@@ -229,7 +230,10 @@ pub(crate) async fn points(mut exchange: Exchange) -> Result<Reply> {
                     // The place that a restore is given.
                     let above = archive.folder.rsplit_once('/').map_or("", |(above, _)| above);
                     json.name("Location").string(format!("{root}{above}").trim_end_matches('/'));
-                    json.name("From").string(&archive.from.to_string()).name("Until").string(&archive.until.to_string());
+                    json.name("From")
+                        .string(&archive.from.to_string())
+                        .name("Until")
+                        .string(&archive.until.to_string());
                     json.name("FirstTransaction").unsigned(archive.first);
                     json.name("LastTransaction").unsigned(archive.last);
                     json.name("IsEncrypted").bool(archive.is_encrypted).name("SizeInBytes").unsigned(archive.size);

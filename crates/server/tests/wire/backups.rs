@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use database::{Clock, ManualClock};
 use database::documents::Date;
+use database::{Clock, ManualClock};
 use json::Value;
 
 use crate::support::Wire;
