@@ -39,7 +39,9 @@ mod snapshot;
 mod status;
 mod tasks;
 
-pub use configuration::{BackupConfiguration, BackupKind, BackupTask, DestinationKind, DestinationSettings};
+pub use configuration::{
+    BackupConfiguration, BackupKind, BackupTask, DestinationKind, DestinationSettings, set_restricted,
+};
 pub(crate) use configuration::{PERIODIC_BACKUPS, check_tasks};
 pub(crate) use destination::FoldersOnly;
 pub use destination::{Destination, FolderDestination, OpenDestination, StoredFile};
@@ -49,7 +51,7 @@ pub use points::RestorePoint;
 pub use restore::{Restore, RestoreRequest};
 pub use result::{BackupResult, UploadCounts};
 pub(crate) use run::IN_PROGRESS;
-pub(crate) use server_wide::set_tasks as set_server_wide_tasks;
+pub(crate) use server_wide::{leave_out_keys as leave_out_server_wide_keys, set_tasks as set_server_wide_tasks};
 pub use status::BackupStatus;
 pub(crate) use tasks::BackupTasks;
 pub use tasks::{BackupStarted, RunningBackup};

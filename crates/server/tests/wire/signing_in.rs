@@ -202,6 +202,35 @@ fn signing_in_needs_a_key_that_is_accepted_and_a_page_of_this_server() {
 }
 
 #[test]
+fn a_page_of_another_port_does_not_act_with_the_certificate_of_the_browser() {
+    let secured = with_database();
+    let config = Arc::new(secured.config(Some(&secured.admin), &[&TLS13]));
+    let body = r#"{"Name":"x","SecurityClearance":"ClusterAdmin"}"#;
+    for origin in
+        ["http://localhost:3000", "https://127.0.0.1:9999", "https://db.example:9000", "http://db.example", "null"]
+    {
+        let headers = format!("Origin: {origin}\r\nSec-Fetch-Site: cross-site\r\nContent-Type: text/plain\r\n");
+        let refused = call_with(secured.connect(&config), "POST /admin/api-keys", &headers, body).unwrap();
+        refused.check_error(403, AUTHORIZATION, "another host or port");
+        let mut socket = secured.connect(&config);
+        socket.write_all(upgrade("a=b", origin).as_bytes()).unwrap();
+        let mut answer = [0; 12];
+        socket.read_exact(&mut answer).unwrap();
+        assert_eq!(&answer, b"HTTP/1.1 403", "{origin}");
+    }
+    // The studio does, and so does a program, which sends no origin.
+    for headers in [OWN_PAGE, "Origin: https://DB.example:443\r\n", "Sec-Fetch-Site: same-origin\r\n", ""] {
+        let answer = call_with(secured.connect(&config), "GET /databases", headers, "").unwrap();
+        assert_eq!(answer.status, 200, "{headers}");
+    }
+    let mut socket = secured.connect(&config);
+    socket.write_all(upgrade("a=b", "https://db.example").as_bytes()).unwrap();
+    let mut answer = [0; 12];
+    socket.read_exact(&mut answer).unwrap();
+    assert_eq!(&answer, b"HTTP/1.1 101");
+}
+
+#[test]
 fn over_http_there_is_nothing_to_sign_in_to() {
     let wire = Wire::start();
     let own = "Sec-Fetch-Site: same-origin";
