@@ -104,11 +104,20 @@ pub(crate) struct RestoreArguments {
 /// What is restored.
 #[derive(clap::Args)]
 struct Source {
-    /// The folder of one backup, on the server's machine.
+    /// The folder of one backup, on the server's machine; with --until that of a backup task, which has the folders of backups.
     folder: String,
     /// The last file that is read [default: the newest].
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["until", "until_transaction"])]
     last_file: Option<String>,
+    /// Restore the state at this time, in UTC, of a database that is archived: `2026-11-27T15:30:00Z`.
+    #[arg(long, value_name = "TIME")]
+    until: Option<String>,
+    /// Restore the state after this transaction of the storage.
+    #[arg(long, value_name = "NUMBER", conflicts_with = "until")]
+    until_transaction: Option<u64>,
+    /// The database that was archived, if the folder has archives of several.
+    #[arg(long, value_name = "DATABASE")]
+    of: Option<String>,
     /// A file with the key of an encrypted backup, 32 bytes in base64.
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
@@ -136,6 +145,7 @@ pub(crate) fn restore(arguments: RestoreArguments) -> anyhow::Result<ExitCode> {
     let result = wait(&client, "/operations/state", &client.post("/admin/restore/database", &body)?)?;
     let count = documents(&result);
     writeln!(output(), "The database '{}' is restored, with {}.", arguments.database, counted(count, "document"))?;
+    print_state(&result)?;
     print_warnings(&result)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -213,9 +223,26 @@ fn list(arguments: &List) -> anyhow::Result<()> {
     let list = client.post("/admin/restore/points?type=Local", &body)?;
     let points = elements(&list, "List");
     let mut out = output();
-    if points.is_empty() {
+    let archives = elements(&list, "Archives");
+    if points.is_empty() && archives.is_empty() {
         writeln!(out, "There is no backup in '{}'.", arguments.folder)?;
         return Ok(());
+    }
+    for archive in archives {
+        let part = |name: &str| text(archive, name).unwrap_or_default();
+        let number = |name: &str| archive.get(name).and_then(Value::as_i64).unwrap_or_default();
+        let encrypted =
+            if archive.get("IsEncrypted").and_then(Value::as_bool) == Some(true) { ", encrypted" } else { "" };
+        writeln!(
+            out,
+            "any second from {} to {}, transactions {} to {}  {}{encrypted}  {}",
+            second(part("From")),
+            second(part("Until")),
+            number("FirstTransaction"),
+            number("LastTransaction"),
+            part("DatabaseName"),
+            part("Location"),
+        )?;
     }
     // No table: it would shorten the paths, which are there to be copied.
     for point in points {
@@ -245,6 +272,7 @@ fn verify(arguments: &Verify) -> anyhow::Result<()> {
     let result = wait(&client, "/operations/state", &client.post("/admin/restore/verify", &body)?)?;
     let count = documents(&result);
     writeln!(output(), "The backup can be restored: it has {}.", counted(count, "document"))?;
+    print_state(&result)?;
     print_warnings(&result)
 }
 
@@ -255,6 +283,11 @@ impl Source {
         Writer::new(&mut body).object(|json| {
             json.name("Type").string("Local").name("BackupLocation").string(&self.folder);
             json.name("LastFileNameToRestore").optional_string(self.last_file.as_deref());
+            json.name("RestoreUntil").optional_string(self.until.as_deref());
+            if let Some(transaction) = self.until_transaction {
+                json.name("RestoreUntilTransaction").unsigned(transaction);
+            }
+            json.name("SourceDatabaseName").optional_string(self.of.as_deref());
             write_key(json, key.as_deref());
             more(json);
         });
@@ -294,6 +327,15 @@ fn wait(client: &Client, path: &str, started: &Value) -> anyhow::Result<Value> {
     }
 }
 
+/// The state of an archive that a restore went back to.
+fn print_state(result: &Value) -> anyhow::Result<()> {
+    let messages = elements(result, "Messages").iter().filter_map(Value::as_str);
+    for state in messages.filter_map(|message| message.split_once(" INFO] The state is ")) {
+        writeln!(output(), "The state is {}", state.1)?;
+    }
+    Ok(())
+}
+
 /// What a restore passed over.
 fn print_warnings(result: &Value) -> anyhow::Result<()> {
     let messages = elements(result, "Messages").iter().filter_map(Value::as_str);
@@ -310,6 +352,11 @@ fn documents(result: &Value) -> u64 {
 
 fn text<'v>(value: &'v Value, name: &str) -> Option<&'v str> {
     value.get(name).and_then(Value::as_str)
+}
+
+/// A date to the second, in UTC, as `--until` takes it.
+fn second(date: &str) -> &str {
+    date.get(..19).unwrap_or(date)
 }
 
 /// A date to the minute, in UTC.

@@ -256,6 +256,7 @@ impl Databases {
             self.names.remove(&name);
             self.due.configure(&name, DueSettings::default());
             self.backups.configure(&name, Vec::new(), &[]);
+            self.archiver.configure(&name, None);
             let (held, open) = entry.delete();
             closing.extend(open);
             if let (Some(held), Some(folder)) = (held, entry.folder()) {

@@ -24,7 +24,7 @@ use parking_lot::{Mutex, RwLock};
 use storage::Environment;
 use storage::io::aio::AsyncWrites;
 
-use crate::backups::{self, BackupTasks, DestinationKind, FoldersOnly, OpenDestination};
+use crate::backups::{self, Archiver, BackupTasks, DestinationKind, FoldersOnly, OpenDestination};
 use crate::client_configuration::ClientConfiguration;
 use crate::clock::{Clock, SystemClock};
 use crate::database::DatabaseRef;
@@ -96,6 +96,7 @@ pub struct Databases {
     indexing: Arc<IndexingPool>,
     pub(crate) due: Scheduler,
     pub(crate) backups: BackupTasks,
+    pub(crate) archiver: Archiver,
 }
 
 impl Databases {
@@ -128,6 +129,8 @@ impl Databases {
             filling: Mutex::default(),
             indexing: Arc::new(IndexingPool::new(options.limits.indexing_threads_max)),
             due: Scheduler::new(options.clock.clone()),
+            // Before the backups, which it asks for.
+            archiver: Archiver::new(options.clock.clone()),
             backups: BackupTasks::new(options.clock.clone()),
             system,
             options,
@@ -147,6 +150,7 @@ impl Databases {
             databases.configure_backups(&name)?;
         }
         databases.backups.start(Arc::downgrade(&databases));
+        databases.archiver.start(Arc::downgrade(&databases));
         let node = Arc::downgrade(&databases);
         databases.due.start(Box::new(move |name, is_opened| match node.upgrade() {
             Some(databases) if is_opened => databases.find(name).map(Some),
@@ -325,7 +329,9 @@ impl Databases {
     ) -> Result<Arc<Database>> {
         let version_bytes_max = self.options.limits.page_versions_size;
         let async_writes = self.options.async_writes.clone();
-        let options = storage::Options { version_bytes_max, async_writes, ..storage::Options::default() };
+        let archive_bytes_max = folder.and_then(|_| backups::archive_bytes_max(record));
+        let options =
+            storage::Options { version_bytes_max, async_writes, archive_bytes_max, ..storage::Options::default() };
         let environment = match folder.and_then(|folder| self.path_of(folder)) {
             None => Environment::in_memory(options)?,
             Some(path) => {
@@ -464,6 +470,7 @@ impl Databases {
     /// ends while others still hold a database. A database that is asked for after this is opened again, but nothing expires any more.
     pub fn close(&self) {
         self.operations.all().iter().for_each(|operation| operation.kill());
+        self.archiver.close();
         self.backups.close();
         self.due.close();
         self.names.all().iter().for_each(|entry| entry.close());
@@ -487,6 +494,7 @@ impl Databases {
 impl Drop for Databases {
     /// Waits until the threads of tasks and of indexing hold no database any more; then only callers hold one.
     fn drop(&mut self) {
+        self.archiver.close();
         self.backups.close();
         self.due.close();
         self.indexing.close();

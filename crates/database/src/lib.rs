@@ -49,6 +49,7 @@ mod script_memory;
 mod settings;
 pub mod smuggler;
 mod system;
+mod threads;
 pub mod time_span;
 mod tombstones;
 

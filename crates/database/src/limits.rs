@@ -269,5 +269,21 @@ pub(crate) const BACKUP_OPTIMAL_LEVEL: i32 = 3;
 pub(crate) const BACKUP_SMALLEST_LEVEL: i32 = 9;
 /// Bytes of the head of a snapshot: mostly the record of the database.
 pub(crate) const SNAPSHOT_HEAD_SIZE_MAX: usize = 64 << 20;
+/// How often the last transaction of an archived database is noted, with the time: what a restore can tell apart.
+pub(crate) const ARCHIVE_MARK_EVERY: Duration = Duration::from_secs(1);
+/// How often what is new of an archived database goes to its places.
+pub(crate) const ARCHIVE_EVERY: Duration = Duration::from_secs(5);
+/// Databases whose journal is copied at once, each on a thread.
+pub(crate) const ARCHIVES_AT_ONCE_MAX: usize = 4;
+/// Times of one database that wait to be archived.
+pub(crate) const ARCHIVE_MARKS_MAX: usize = 65_536;
+/// Bytes of the journal of a database that may wait for the places of its archive, beyond what the database needs itself.
+pub(crate) const ARCHIVE_WAITING_BYTES_MAX: u64 = 4 << 30;
+/// Bytes of records after which a segment of an archive ends.
+pub(crate) const SEGMENT_SIZE_MAX: u64 = 64 << 20;
+/// Bytes of the head of a segment: mostly its times.
+pub(crate) const SEGMENT_HEAD_SIZE_MAX: usize = 16 << 20;
+/// Bytes of a file that says which snapshot belongs to an archive.
+pub(crate) const BASE_SIZE_MAX: u64 = 4096;
 /// The logarithm of the window that a file may want of memory when it is read: 128 MiB.
 pub(crate) const BACKUP_WINDOW_LOG_MAX: u32 = 27;

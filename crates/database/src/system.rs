@@ -12,6 +12,7 @@
 //! * `api-keys`: lower-cased name to an [`ApiKey`] as JSON. Absent until the first one is made.
 //! * `backups`: the lower-cased name of a database, a zero and the id of a task (8 bytes big-endian) to a [`BackupStatus`] as JSON. Absent
 //!   until the first backup of a task.
+//! * `archives`: the same to how far the archive of the task has come, as JSON. Absent until there is one.
 //! * `requests`, `request-order`: see [`RequestIds`]. An environment without them is of the first version, which named a folder
 //!   for databases in memory too; it is brought up to date when it is opened.
 
@@ -20,7 +21,7 @@ use std::time::SystemTime;
 
 use storage::{Environment, Reader, Tree, WriteTransaction};
 
-use crate::backups::BackupStatus;
+use crate::backups::{ArchiveState, BackupStatus};
 use crate::client_configuration::ClientConfiguration;
 use crate::principals::{ApiKey, Principal};
 use crate::request_ids::{Request, RequestIds};
@@ -44,6 +45,8 @@ const DELETING: &[u8] = b"system/deleting";
 
 /// Statuses of backups.
 const BACKUPS: &[u8] = b"system/backups";
+/// States of archives.
+const ARCHIVES: &[u8] = b"system/archives";
 
 const RAFT_INDEX: &[u8] = b"raft-index";
 const TOPOLOGY_ID: &[u8] = b"topology-id";
@@ -258,12 +261,36 @@ impl System {
     }
 
     pub fn delete_backup_status(&self, database: &str, task: u64) -> Result<()> {
-        self.environment.write(|tx| delete_statuses(tx, &backup_key(database, Some(task))))
+        let key = backup_key(database, Some(task));
+        self.environment.write(|tx| [BACKUPS, ARCHIVES].iter().try_for_each(|tree| delete_prefix(tx, tree, &key)))
     }
 
     /// Forgets all that is remembered of the backups of a database.
     pub fn delete_backup_statuses(&self, tx: &mut WriteTransaction<'_>, database: &str) -> Result<()> {
-        delete_statuses(tx, &backup_key(database, None))
+        let key = backup_key(database, None);
+        [BACKUPS, ARCHIVES].iter().try_for_each(|tree| delete_prefix(tx, tree, &key))
+    }
+
+    /// How far the archive of a task has come.
+    pub fn archive_state(&self, database: &str, task: u64) -> Result<Option<ArchiveState>> {
+        let tx = self.environment.read();
+        let Some(tree) = Tree::open(&tx, ARCHIVES)? else { return Ok(None) };
+        let Some(value) = tree.get(&tx, &backup_key(database, Some(task)))? else { return Ok(None) };
+        let value = json::Value::parse(value).ok();
+        let state = value.as_ref().and_then(ArchiveState::from_json);
+        state.map(Some).ok_or(Error::Corrupt { rule: "the state of an archive that is stored has all its properties" })
+    }
+
+    pub fn put_archive_state(&self, database: &str, state: &ArchiveState) -> Result<()> {
+        let (key, value) = (backup_key(database, Some(state.task_id)), state.to_json().to_vec());
+        self.environment.write(|tx| {
+            let tree = Tree::open_or_create(tx, ARCHIVES)?;
+            Ok(tree.put(tx, &key, &value)?)
+        })
+    }
+
+    pub fn delete_archive_state(&self, database: &str, task: u64) -> Result<()> {
+        self.environment.write(|tx| delete_prefix(tx, ARCHIVES, &backup_key(database, Some(task))))
     }
 
     /// # Errors
@@ -364,8 +391,8 @@ fn backup_key(database: &str, task: Option<u64>) -> Vec<u8> {
     key
 }
 
-fn delete_statuses(tx: &mut WriteTransaction<'_>, prefix: &[u8]) -> Result<()> {
-    let Some(tree) = Tree::open(tx, BACKUPS)? else { return Ok(()) };
+fn delete_prefix(tx: &mut WriteTransaction<'_>, tree: &[u8], prefix: &[u8]) -> Result<()> {
+    let Some(tree) = Tree::open(tx, tree)? else { return Ok(()) };
     loop {
         let key = {
             let mut cursor = tree.cursor(tx);

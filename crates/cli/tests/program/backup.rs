@@ -106,3 +106,47 @@ fn an_encrypted_backup_needs_its_key() {
     std::fs::write(&key, "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=").unwrap();
     server.fails(&["restore", &folder, "-d", "Copy", "--key-file", text(&key)], "key");
 }
+
+#[test]
+fn a_database_comes_back_as_it_was_at_a_time() {
+    let server = Server::start();
+    let place = server.folder.path().join("backups");
+    let body = format!(
+        r#"{{"Name":"archive","FullBackupFrequency":"0 2 * * *","BackupType":"Snapshot","PointInTime":true,"LocalSettings":{{"FolderPath":"{}"}}}}"#,
+        place.display()
+    );
+    let answer = server.program.request("POST", "/databases/People/admin/periodic-backup", &body);
+    assert!(answer.contains("TaskId"), "{answer}");
+    // The server's own clock decides when something is archived.
+    let archived = |is_enough: &dyn Fn(u64, u64) -> bool| loop {
+        let (_, list, _) = server.call(&["backup", "list", text(&place)]);
+        let range = list.lines().find(|line| line.starts_with("any second from ")).map(transactions);
+        if let Some((first, last)) = range.filter(|(first, last)| is_enough(*first, *last)) {
+            return (first.to_string(), last.to_string());
+        }
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    };
+    archived(&|_, _| true);
+    server.import(4);
+    let (first, last) = archived(&|first, last| last > first);
+    let place = text(&place);
+    let restored =
+        server.succeeds(&["restore", place, "-d", "Before", "--until-transaction", &first, "--disable-tasks"]);
+    assert!(restored.starts_with("The database 'Before' is restored, with 3 documents.\n"), "{restored}");
+    assert!(restored.contains(&format!("The state is that of transaction {first}, of ")), "{restored}");
+    let verified = server.succeeds(&["backup", "verify", place, "--until-transaction", &last, "--of", "People"]);
+    assert!(verified.starts_with("The backup can be restored: it has 7 documents.\n"), "{verified}");
+    let after = ["restore", place, "-d", "After", "--until", "2999-01-01T00:00:00Z", "--disable-tasks"];
+    assert!(server.succeeds(&after).contains("with 7 documents"));
+    server.fails(&["restore", place, "-d", "Other", "--until", "yesterday"], "a time in UTC");
+    server
+        .fails(&["restore", place, "-d", "Other", "--until", "2020-01-01T00:00:00Z"], "no snapshot precedes the state");
+}
+
+/// The numbers in `.., transactions 4 to 9  ..`.
+fn transactions(line: &str) -> (u64, u64) {
+    let (_, rest) = line.split_once("transactions ").unwrap();
+    let mut words = rest.split_whitespace();
+    let (first, last) = (words.next().unwrap(), words.nth(1).unwrap());
+    (first.parse().unwrap(), last.parse().unwrap())
+}

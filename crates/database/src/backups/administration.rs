@@ -10,13 +10,13 @@ use json::Value;
 use super::configuration::{PERIODIC_BACKUPS, bad};
 use super::server_wide::{self, is_server_wide};
 use super::{
-    BackupConfiguration, BackupStarted, BackupStatus, BackupTask, Destination, DestinationKind, DestinationSettings,
-    FolderDestination, RunningBackup,
+    ArchiveState, ArchiveStatus, BackupConfiguration, BackupStarted, BackupStatus, BackupTask, Destination,
+    DestinationKind, DestinationSettings, FolderDestination, RunningBackup,
 };
 use crate::clock::later;
-use crate::limits::BACKUP_TASKS_MAX;
+use crate::limits::{ARCHIVE_WAITING_BYTES_MAX, BACKUP_TASKS_MAX};
 use crate::request_ids::Request;
-use crate::{Databases, Result};
+use crate::{DatabaseRecord, Databases, Result};
 
 impl Databases {
     /// The tasks of a database.
@@ -49,6 +49,19 @@ impl Databases {
         refuse_server_wide(&given)?;
         if former.is_none() && given.id != 0 {
             return Err(bad(format!("database '{name}' has no backup task {}", given.id)));
+        }
+        if given.is_archived {
+            if self.is_in_memory() {
+                return Err(bad(
+                    "a server that keeps its databases in memory cannot archive them: 'PointInTime' needs a journal",
+                ));
+            }
+            if let Some(other) = tasks.iter().find(|task| task.id != given.id && task.is_archived) {
+                return Err(bad(format!(
+                    "database '{name}' is archived by the task '{}'. One task with 'PointInTime' is enough for a database",
+                    other.name
+                )));
+            }
         }
         if tasks.iter().any(|task| task.id != given.id && task.name.eq_ignore_ascii_case(&given.name)) {
             return Err(bad(format!("database '{name}' has another backup task with the name '{}'", given.name)));
@@ -219,8 +232,65 @@ impl Databases {
         let record = self.record(name)?;
         let tasks = if record.is_disabled() { Vec::new() } else { self.backup_tasks(name)? };
         let statuses = if tasks.is_empty() { Vec::new() } else { self.system.backup_statuses(name)? };
+        let archived = tasks.iter().find(|task| task.is_archived && !task.is_disabled).cloned();
+        if !record.is_disabled()
+            && let Some(open) = self.peek(name)?
+            && !self.is_in_memory()
+        {
+            let bytes_max = archived.as_ref().map(|_| ARCHIVE_WAITING_BYTES_MAX);
+            open.documents().environment().set_archive(bytes_max)?;
+        }
         self.backups.configure(name, tasks, &statuses);
+        self.archiver.configure(name, archived);
         Ok(())
+    }
+
+    /// How far the archive of a task has come; `None`: the database is not archived by it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::find_backup_task`]; storage fails.
+    pub fn archive_status(&self, name: &str, id: u64) -> Result<Option<ArchiveStatus>> {
+        if !self.find_backup_task(name, id)?.is_archived {
+            return Ok(None);
+        }
+        let Some(status) = self.archiver.status(name) else { return Ok(None) };
+        let Some(state) = self.archive_state(name, id)? else { return Ok(Some(status)) };
+        let (transaction, time) = (state.position.transaction.0, Some(state.time));
+        Ok(Some(ArchiveStatus { folder: Some(state.folder), transaction, time, ..status }))
+    }
+
+    pub(crate) fn archive_state(&self, name: &str, id: u64) -> Result<Option<ArchiveState>> {
+        self.system.archive_state(name, id)
+    }
+
+    /// Remembers a history, in place of the one before.
+    pub(crate) fn begin_archive(&self, name: &str, state: &ArchiveState) -> Result<()> {
+        {
+            let _changing = self.changing.lock();
+            // It may have been deleted meanwhile.
+            if self.find_backup_task(name, state.task_id).is_ok() {
+                self.system.put_archive_state(name, state)?;
+            }
+        }
+        self.archiver.base_made(name);
+        Ok(())
+    }
+
+    /// Remembers how far a history has come, if it is still the one that goes on.
+    pub(crate) fn advance_archive(&self, name: &str, state: &ArchiveState) -> Result<()> {
+        self.change_archive(name, state, || self.system.put_archive_state(name, state))
+    }
+
+    /// Forgets a history that cannot go on.
+    pub(crate) fn end_archive(&self, name: &str, state: &ArchiveState) -> Result<()> {
+        self.change_archive(name, state, || self.system.delete_archive_state(name, state.task_id))
+    }
+
+    fn change_archive(&self, name: &str, state: &ArchiveState, change: impl FnOnce() -> Result<()>) -> Result<()> {
+        let _changing = self.changing.lock();
+        let known = self.archive_state(name, state.task_id)?;
+        if known.is_some_and(|known| known.folder == state.folder) { change() } else { Ok(()) }
     }
 
     pub(crate) fn check_places(&self, configuration: &BackupConfiguration) -> Result<()> {
@@ -306,6 +376,13 @@ impl Databases {
             }
         }
     }
+}
+
+/// Bytes of the journal that a database keeps for its archive; `None`: it has none.
+pub(crate) fn archive_bytes_max(record: &DatabaseRecord) -> Option<u64> {
+    let tasks = BackupTask::of_record(&record.value);
+    let is_archived = tasks.iter().any(|task| task.is_archived && !task.is_disabled);
+    is_archived.then_some(ARCHIVE_WAITING_BYTES_MAX)
 }
 
 /// A task that belongs to a backup of all databases is changed with that.

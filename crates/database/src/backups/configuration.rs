@@ -23,6 +23,8 @@ use crate::{Error, Result};
 
 /// The property of a record that has the tasks.
 pub(crate) const PERIODIC_BACKUPS: &str = "PeriodicBackups";
+/// The property of a task whose database is archived.
+const POINT_IN_TIME: &str = "PointInTime";
 
 /// The property of a configuration that an operator did not make. RavenDB does not have it.
 const RESTRICTED: &str = "Restricted";
@@ -149,6 +151,8 @@ pub struct BackupTask {
     pub(crate) incremental: Option<Schedule>,
     /// How old backups must be to be removed; `None`: they stay.
     pub retention: Option<Duration>,
+    /// Whether the journal goes to its places too, so that each state since its first snapshot can be restored.
+    pub is_archived: bool,
     /// The configuration as clients know it.
     pub value: Value,
 }
@@ -160,7 +164,11 @@ impl BackupConfiguration {
     ///
     /// [`Error::BadBackup`] for one that means nothing, [`Error::NotSupported`] for what cannot be served.
     pub fn from_json(value: &Value) -> Result<BackupConfiguration> {
-        read(value).map(|read| read.configuration)
+        let read = read(value)?;
+        if read.is_archived {
+            return Err(bad(format!("'{POINT_IN_TIME}' is an option of backup tasks, not of a single backup")));
+        }
+        Ok(read.configuration)
     }
 
     /// Whether its files can be read only with a key.
@@ -190,11 +198,14 @@ impl BackupTask {
     ///
     /// As [`BackupConfiguration::from_json`].
     pub fn from_json(value: &Value) -> Result<BackupTask> {
-        let Read { configuration, name, id, is_disabled, full, incremental, retention } = read(value)?;
+        let Read { configuration, name, id, is_disabled, full, incremental, retention, is_archived } = read(value)?;
         if full.is_none() && incremental.is_none() {
             return Err(bad(
                 "'FullBackupFrequency' or 'IncrementalBackupFrequency' must have a cron expression, such as '0 2 * * *'",
             ));
+        }
+        if is_archived && configuration.kind != BackupKind::Snapshot {
+            return Err(bad(format!("'{POINT_IN_TIME}' needs the 'BackupType' Snapshot")));
         }
         let name = name.filter(|name| !name.is_empty());
         Ok(BackupTask {
@@ -205,6 +216,7 @@ impl BackupTask {
             full,
             incremental,
             retention,
+            is_archived,
             value: completed(value),
         })
     }
@@ -261,6 +273,7 @@ struct Read {
     full: Option<Schedule>,
     incremental: Option<Schedule>,
     retention: Option<Duration>,
+    is_archived: bool,
 }
 
 fn read(value: &Value) -> Result<Read> {
@@ -273,8 +286,16 @@ fn read(value: &Value) -> Result<Read> {
         compression_level: BACKUP_COMPRESSION_LEVEL,
         excludes_indexes: false,
     };
-    let mut read =
-        Read { configuration, name: None, id: 0, is_disabled: false, full: None, incremental: None, retention: None };
+    let mut read = Read {
+        configuration,
+        name: None,
+        id: 0,
+        is_disabled: false,
+        full: None,
+        incremental: None,
+        retention: None,
+        is_archived: false,
+    };
     for (name, value) in members.iter().filter(|(_, value)| *value != Value::Null) {
         read_property(&mut read, name, value)?;
     }
@@ -308,6 +329,7 @@ fn read_property(read: &mut Read, name: &str, value: &Value) -> Result<()> {
         "FullBackupFrequency" => read.full = schedule(name, value)?,
         "IncrementalBackupFrequency" => read.incremental = schedule(name, value)?,
         "RetentionPolicy" => read.retention = retention(value)?,
+        POINT_IN_TIME => read.is_archived = flag(name, value)?,
         "BackupType" => match text(name, value)? {
             "Backup" => configuration.kind = BackupKind::Backup,
             "Snapshot" => configuration.kind = BackupKind::Snapshot,
@@ -488,6 +510,10 @@ fn completed(given: &Value) -> Value {
     set_restricted(&mut completed, given.get(RESTRICTED).and_then(Value::as_bool) == Some(true));
     for (name, default) in defaults {
         completed.set(name, given.get(name).filter(|value| **value != Value::Null).cloned().unwrap_or(default));
+    }
+    // RavenDB does not have it; its tools see it only where it is used.
+    if given.get(POINT_IN_TIME).and_then(Value::as_bool) == Some(true) {
+        completed.set(POINT_IN_TIME, true.into());
     }
     completed
 }

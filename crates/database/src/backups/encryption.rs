@@ -22,6 +22,7 @@ use ring::hkdf::{HKDF_SHA256, Salt};
 pub(crate) const KEY_SIZE: usize = 32;
 const MAGIC: &[u8; 8] = b"ROOKENC1";
 const SALT_SIZE: usize = 16;
+const FINGERPRINT_SIZE: usize = 8;
 /// Bytes that are sealed at once.
 const PIECE_SIZE: usize = 64 << 10;
 const TAG_SIZE: usize = 16;
@@ -33,6 +34,12 @@ pub(crate) struct BackupKey([u8; KEY_SIZE]);
 impl BackupKey {
     pub fn new(key: [u8; KEY_SIZE]) -> BackupKey {
         BackupKey(key)
+    }
+
+    /// Tells it from other keys, and tells nothing of it.
+    pub fn fingerprint(&self) -> String {
+        let tag = ring::hmac::sign(&ring::hmac::Key::new(ring::hmac::HMAC_SHA256, &self.0), b"rookery backup key");
+        tag.as_ref().iter().take(FINGERPRINT_SIZE).map(|byte| format!("{byte:02x}")).collect()
     }
 
     fn of_file(&self, salt: &[u8]) -> io::Result<LessSafeKey> {

@@ -4,7 +4,7 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::configuration::BackupConfiguration;
 use super::encryption::{BackupKey, Opening, Sealing};
@@ -34,23 +34,16 @@ impl Write for Layer {
     }
 }
 
-/// A file that a dump is written into.
-pub(crate) struct BackupFile<'o> {
-    plain: Vec<u8>,
+/// A file that is compressed, and encrypted if there is a key.
+pub(crate) struct CompressedFile {
     encoder: zstd::stream::write::Encoder<'static, Layer>,
-    path: std::path::PathBuf,
-    operation: &'o Operation,
+    path: PathBuf,
 }
 
-impl<'o> BackupFile<'o> {
+impl CompressedFile {
     /// * `file`: empty.
     /// * `path`: its path, for errors.
-    pub fn new(
-        file: File,
-        path: &Path,
-        configuration: &BackupConfiguration,
-        operation: &'o Operation,
-    ) -> Result<BackupFile<'o>> {
+    pub fn new(file: File, path: &Path, configuration: &BackupConfiguration) -> Result<CompressedFile> {
         let failed = |error| Error::io("write", path, error);
         let file = BufWriter::with_capacity(BACKUP_PIECE_SIZE, file);
         let layer = match &configuration.key {
@@ -59,17 +52,7 @@ impl<'o> BackupFile<'o> {
         };
         let mut encoder = zstd::stream::write::Encoder::new(layer, configuration.compression_level).map_err(failed)?;
         encoder.include_checksum(true).map_err(failed)?;
-        Ok(BackupFile { plain: Vec::new(), encoder, path: path.to_owned(), operation })
-    }
-
-    fn hand_on(&mut self) -> Result<()> {
-        if self.operation.is_killed() {
-            return Err(Error::Canceled);
-        }
-        self.encoder.write_all(&self.plain).map_err(|error| Error::io("write", &self.path, error))?;
-        self.plain.clear();
-        self.plain.shrink_to(2 * BACKUP_PIECE_SIZE);
-        Ok(())
+        Ok(CompressedFile { encoder, path: path.to_owned() })
     }
 
     /// Ends the file, durably, and gives it back.
@@ -78,7 +61,7 @@ impl<'o> BackupFile<'o> {
     ///
     /// [`Error::Io`]
     pub fn close(self) -> Result<File> {
-        let BackupFile { encoder, path, .. } = self;
+        let CompressedFile { encoder, path } = self;
         let close = || -> io::Result<File> {
             let inner = match encoder.finish()? {
                 Layer::Plain(inner) => inner,
@@ -92,13 +75,43 @@ impl<'o> BackupFile<'o> {
     }
 }
 
-impl Write for BackupFile<'_> {
+impl Write for CompressedFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.encoder.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
         self.encoder.flush()
+    }
+}
+
+/// A file that a dump is written into.
+pub(crate) struct BackupFile<'o> {
+    plain: Vec<u8>,
+    inner: CompressedFile,
+    operation: &'o Operation,
+}
+
+impl<'o> BackupFile<'o> {
+    /// * `operation`: ends it, if it is killed.
+    pub fn new(inner: CompressedFile, operation: &'o Operation) -> BackupFile<'o> {
+        BackupFile { plain: Vec::new(), inner, operation }
+    }
+
+    /// The file with the dump, once that is written.
+    pub fn into_inner(self) -> CompressedFile {
+        self.inner
+    }
+
+    fn hand_on(&mut self) -> Result<()> {
+        if self.operation.is_killed() {
+            return Err(Error::Canceled);
+        }
+        let CompressedFile { encoder, path } = &mut self.inner;
+        encoder.write_all(&self.plain).map_err(|error| Error::io("write", path, error))?;
+        self.plain.clear();
+        self.plain.shrink_to(2 * BACKUP_PIECE_SIZE);
+        Ok(())
     }
 }
 

@@ -19,9 +19,11 @@
 //! * `file`: how a file is compressed and encrypted.
 //! * `run`: one backup. `tasks`: the thread that begins them. `status`: what is remembered of each.
 //! * `snapshot`: the other kind of file, an image of the storage.
+//! * `archive`: the journal, beside the backups of a task with `PointInTime`.
 //! * `points` and `restore`: the way back.
 
 mod administration;
+mod archive;
 mod configuration;
 mod destination;
 mod encryption;
@@ -36,9 +38,13 @@ mod run;
 mod schedule;
 mod server_wide;
 mod snapshot;
+mod spool;
 mod status;
 mod tasks;
 
+pub(crate) use administration::archive_bytes_max;
+pub use archive::{Archive, ArchiveStatus, Until};
+pub(crate) use archive::{ArchiveState, Archiver};
 pub use configuration::{
     BackupConfiguration, BackupKind, BackupTask, DestinationKind, DestinationSettings, set_restricted,
 };
@@ -50,8 +56,8 @@ pub use names::{BackupName, FileKind};
 pub use points::RestorePoint;
 pub use restore::{Restore, RestoreRequest};
 pub use result::{BackupResult, UploadCounts};
-pub(crate) use run::IN_PROGRESS;
 pub(crate) use server_wide::{leave_out_keys as leave_out_server_wide_keys, set_tasks as set_server_wide_tasks};
+pub(crate) use spool::IN_PROGRESS;
 pub use status::BackupStatus;
 pub(crate) use tasks::BackupTasks;
 pub use tasks::{BackupStarted, RunningBackup};

@@ -11,7 +11,7 @@ const OWN_MARK: &str = ".rookery-";
 /// Stands before the kind of a file that is encrypted.
 const ENCRYPTED: &str = "encrypted-";
 /// As `2026-11-27-02-00-00`.
-const TIME_SIZE: usize = 19;
+pub(super) const TIME_SIZE: usize = 19;
 
 /// What a file of a backup is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,12 +81,12 @@ pub(crate) fn parse_folder(name: &str) -> Option<(Date, &str, &str)> {
     Some((parse_time(time)?, database, node_tag))
 }
 
-fn time_text(time: Date) -> String {
+pub(super) fn time_text(time: Date) -> String {
     let text = time.to_string();
     text[..TIME_SIZE].replace(['T', ':'], "-")
 }
 
-fn parse_time(text: &str) -> Option<Date> {
+pub(super) fn parse_time(text: &str) -> Option<Date> {
     let mut bytes = text.as_bytes().to_vec();
     if bytes.len() != TIME_SIZE || [10, 13, 16].iter().any(|at| bytes[*at] != b'-') {
         return None;

@@ -12,11 +12,12 @@ use std::time::Instant;
 use documents::Date;
 use json::Value;
 
+use super::archive::{Plan, Timeline};
 use super::configuration::bad;
 use super::destination::Destination;
 use super::encryption::BackupKey;
 use super::names::{BackupName, FileKind};
-use super::{file, points, snapshot};
+use super::{Until, file, points, snapshot};
 use crate::database::DatabaseRef;
 use crate::databases::Opening;
 use crate::entry::{DatabaseEntry, Previous};
@@ -24,8 +25,8 @@ use crate::limits::BACKUP_PIECE_SIZE;
 use crate::request_ids::Request;
 use crate::smuggler::{ItemType, SmugglerOptions, SmugglerResult, restored_record};
 use crate::{
-    Database, DatabaseRecord, Databases, Error, Operation, OperationId, OperationResult, OperationStatus, Result, name,
-    record_properties,
+    Database, DatabaseRecord, Databases, Error, Operation, OperationId, OperationResult, OperationStatus, Progress,
+    Result, name, record_properties,
 };
 
 /// What is to be restored.
@@ -37,6 +38,10 @@ pub struct RestoreRequest {
     pub source: Arc<dyn Destination>,
     /// The last file that is read; `None`: the newest.
     pub last_file: Option<String>,
+    /// The state of an archive that is restored, in place of a backup as it is. `source` is then the place with the folders of backups.
+    pub until: Option<Until>,
+    /// The database whose archive that is; `None`: the only one that `source` has.
+    pub of_database: Option<String>,
     /// Whether definitions of indexes are left out.
     pub skips_indexes: bool,
     /// Whether its tasks wait to be enabled.
@@ -63,6 +68,8 @@ pub struct Restore {
     operation: Arc<Operation>,
     request: RestoreRequest,
     files: Vec<(BackupName, String)>,
+    /// What is done behind the files.
+    plan: Option<Plan>,
     key: Option<BackupKey>,
 }
 
@@ -80,17 +87,30 @@ impl Databases {
             return Err(Error::AlreadyExists { name: request.name });
         }
         let key = request.encryption.as_ref().map_or(Ok(None), super::configuration::key)?;
-        let names = request.source.list("")?.into_iter().map(|file| file.path).filter(|path| !path.contains('/'));
         let place = request.source.place();
         let refused = |rule: String| bad(format!("{place} cannot be restored: {rule}"));
-        let files = points::chain(names, request.last_file.as_deref()).map_err(&refused)?;
-        if key.is_none() && files.iter().any(|(backup, _)| backup.is_encrypted) {
+        let (files, plan) = match request.until {
+            None => {
+                let names = request.source.list("")?.into_iter().map(|file| file.path);
+                let own = names.filter(|path| !path.contains('/'));
+                (points::chain(own, request.last_file.as_deref()).map_err(&refused)?, None)
+            }
+            Some(until) => {
+                let plan = Timeline::plan(&*request.source, request.of_database.as_deref(), until)?;
+                let name = plan.snapshot.rsplit('/').next().and_then(BackupName::parse);
+                let name = name.filter(|name| name.kind == FileKind::Snapshot);
+                let name = name.ok_or_else(|| refused(format!("'{}' is no snapshot", plan.snapshot)))?;
+                (vec![(name, plan.snapshot.clone())], Some(plan))
+            }
+        };
+        let is_encrypted = plan.as_ref().is_some_and(Plan::is_encrypted);
+        if key.is_none() && (is_encrypted || files.iter().any(|(backup, _)| backup.is_encrypted)) {
             return Err(refused("the backup is encrypted. Give its key in 'BackupEncryptionSettings'".to_owned()));
         }
         let id = id.unwrap_or_else(|| self.operations().next_id());
         let what = if request.is_trial { "Verify the backup" } else { "Restore" };
         let operation = self.operations().start(id, format!("{what}: {} from {place}", request.name))?;
-        Ok(Restore { databases: self.clone(), operation, request, files, key })
+        Ok(Restore { databases: self.clone(), operation, request, files, plan, key })
     }
 }
 
@@ -135,11 +155,11 @@ impl Restore {
 
     fn restore(&self) -> Result<SmugglerResult> {
         let snapshot = self.files.first().filter(|(backup, _)| backup.kind == FileKind::Snapshot);
+        let mut counts = SmugglerResult::default();
         let (unfinished, mut record) = match snapshot {
-            Some((_, file)) => self.read_snapshot(file)?,
+            Some((_, file)) => self.read_snapshot(file, &mut counts)?,
             None => (Unfinished::make(&self.databases, &self.request.name)?, Value::object()),
         };
-        let mut counts = SmugglerResult::default();
         if snapshot.is_some() {
             let count = unfinished.database.read().statistics()?.documents().count;
             counts.count(ItemType::Documents, count, 0);
@@ -157,20 +177,38 @@ impl Restore {
         Ok(counts)
     }
 
-    /// Makes the database of the snapshot in a file, and gives its record.
-    fn read_snapshot(&self, file: &str) -> Result<(Unfinished<'_>, Value)> {
+    /// Makes the database of the snapshot in a file, with what the plan has behind it, and gives its record.
+    fn read_snapshot(&self, file: &str, counts: &mut SmugglerResult) -> Result<(Unfinished<'_>, Value)> {
         let place = self.request.source.place();
         let failed = |reason: String| bad(format!("the file '{file}' in {place} cannot be restored: {reason}"));
         let opened = file::open(self.request.source.get(file)?, self.key.as_ref());
         let mut opened = opened.map_err(|error| failed(error.to_string()))?;
+        // That of a file behind the snapshot, which it names.
+        let mut of_replay = None;
         let made = Unfinished::of_snapshot(&self.databases, &self.request.name, |folder, indexes| {
-            snapshot::read(&mut opened, folder, indexes, &self.operation)
+            snapshot::read(&mut opened, folder, indexes, &self.operation, |documents| {
+                self.replay(documents, counts).inspect_err(|error| of_replay = Some(error.clone()))
+            })
         });
-        made.map_err(|error| match error {
+        let is_of_replay = of_replay.is_some();
+        made.map_err(|error| match of_replay.unwrap_or(error) {
             Error::Image(storage::image::Error::Cancelled) => Error::Canceled,
-            error @ (Error::BadBackup { .. } | Error::Image(_)) => failed(error.to_string()),
+            error @ (Error::BadBackup { .. } | Error::Image(_)) if !is_of_replay => failed(error.to_string()),
             error => error,
         })
+    }
+
+    /// Takes the documents of a snapshot to the state that was asked for.
+    fn replay(&self, documents: &mut storage::image::Restore, counts: &mut SmugglerResult) -> Result<()> {
+        let Some(plan) = &self.plan else { return Ok(()) };
+        let mut progress = |so_far: storage::image::Progress| {
+            let done = Progress { processed: so_far.records, total: so_far.records, ..Progress::default() };
+            self.operation.set_progress(done);
+            !self.operation.is_killed()
+        };
+        let reached = plan.replay(&*self.request.source, self.key.as_ref(), documents, &mut progress)?;
+        counts.info(&format!("The state is that of transaction {}, of {}.", reached.transaction, reached.time));
+        Ok(())
     }
 
     /// Imports one file. Definitions of indexes and the record count as the last one has them.

@@ -1,41 +1,42 @@
 //! One backup: from a snapshot to files in all destinations.
 
 use std::fs::File;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use documents::{Date, Etag};
+use storage::Position;
 
 use super::configuration::{BackupConfiguration, BackupKind, DestinationKind};
 use super::destination::{self, Destination, FolderDestination, PARTIAL};
-use super::file::BackupFile;
+use super::file::{BackupFile, CompressedFile};
 use super::names::{self, BackupName, FileKind};
 use super::result::{BackupResult, UploadCounts};
 use super::snapshot;
+use super::spool::Spool;
 use super::status::BackupStatus;
-use crate::clock::later;
+use crate::clock::{Clock, later};
 use crate::smuggler::{DumpWriter, ItemType, SmugglerOptions, SmugglerResult, indexes_hash};
-use crate::{Database, DatabaseRecord, Error, Operation, Result, folders};
+use crate::{Database, DatabaseRecord, Databases, Error, Operation, Result};
 
 /// Where a backup goes.
 pub(crate) struct Places {
     pub local: Option<FolderDestination>,
     pub others: Vec<(DestinationKind, Arc<dyn Destination>)>,
-    /// The folder of files that go to others alone, until they are there.
-    pub spool: PathBuf,
 }
 
 /// One backup, before it is made.
 pub(crate) struct Backup<'a> {
     pub places: Places,
-    pub node_tag: &'a str,
+    pub node: &'a Databases,
+    pub clock: &'a dyn Clock,
     pub database: Arc<Database>,
     pub record: Arc<DatabaseRecord>,
     pub configuration: &'a BackupConfiguration,
     pub operation: &'a Arc<Operation>,
     /// The backup that this one goes on from, if it is incremental.
     pub previous: Option<&'a BackupStatus>,
+    /// When it began.
     pub now: Date,
 }
 
@@ -47,13 +48,12 @@ pub(crate) struct BackupDone {
     pub record_etag: u64,
     pub indexes_hash: u64,
     pub change_vector: String,
+    /// The state that a snapshot has, and a time by which that was the last one.
+    pub base: Option<(Position, Date)>,
 }
 
 /// Files are named to the second.
 const SECOND: Duration = Duration::from_secs(1);
-
-/// The folder of backups that are written for destinations which are no folders, below that of the node.
-pub(crate) const IN_PROGRESS: &str = "backups-in-progress";
 
 impl Backup<'_> {
     /// Makes the backup. When this returns it is in all destinations, whole.
@@ -88,6 +88,7 @@ impl Backup<'_> {
             record_etag,
             indexes_hash,
             change_vector,
+            base: None,
         };
         let is_unchanged = self.previous.is_some_and(|previous| {
             (previous.last_etag, previous.record_etag, previous.indexes_hash) == (last_etag, record_etag, indexes_hash)
@@ -97,35 +98,36 @@ impl Backup<'_> {
         }
         let name = BackupName { time, kind, is_encrypted: self.configuration.key.is_some() }.file();
         let path = format!("{}/{name}", done.result.folder);
-        let spool = self.spool(&path)?;
         // Whatever happens, what is not whole goes.
-        let removal = RemovedAtEnd(&spool);
-        let file = destination::create_private(&spool).map_err(|error| Error::io("create", &spool, error))?;
-        let (mut file, counts) = match kind {
+        let spool = self.spool(&path)?;
+        let out = CompressedFile::new(spool.create()?, spool.path(), self.configuration)?;
+        let mut file = match kind {
             FileKind::Snapshot => {
                 // An image holds no snapshot for as long as it is written.
                 drop(snapshot);
-                self.write_snapshot(file, &spool)?
+                let (file, counts, position) = self.write_snapshot(out)?;
+                done.counts = counts;
+                done.base = Some((position, self.clock.now()));
+                file
             }
             _ => {
-                let written = self.write(file, &spool, &snapshot)?;
+                let (file, counts) = self.write(out, &snapshot)?;
                 drop(snapshot);
-                written
+                done.counts = counts;
+                file
             }
         };
-        done.counts = counts;
-        let size = file.metadata().map_err(|error| Error::io("read", &spool, error))?.len();
+        let size = file.metadata().map_err(|error| Error::io("read", spool.path(), error))?.len();
         for (kind, destination) in others {
             let upload = self.upload(*kind, &**destination, &path, &mut file, size)?;
             done.result.uploads.push(upload);
         }
         if local.is_some() {
-            let target = spool.with_extension("");
-            std::fs::rename(&spool, &target).map_err(|error| Error::io("rename", &spool, error))?;
-            let parent = spool.parent().unwrap_or(&spool);
+            let path = spool.path();
+            std::fs::rename(path, path.with_extension("")).map_err(|error| Error::io("rename", path, error))?;
+            let parent = path.parent().unwrap_or(path);
             destination::sync_folder(parent).map_err(|error| Error::io("sync the folder", parent, error))?;
         }
-        drop(removal);
         done.result.file = Some(name);
         Ok(done)
     }
@@ -136,7 +138,7 @@ impl Backup<'_> {
         loop {
             let folder = match self.previous {
                 Some(previous) => previous.folder.clone(),
-                None => names::folder(time, self.database.name(), self.node_tag),
+                None => names::folder(time, self.database.name(), self.node.node_tag()),
             };
             let (mut is_taken, mut last) = (false, None);
             let local = self.places.local.as_ref().map(|local| local as &dyn Destination);
@@ -156,31 +158,28 @@ impl Backup<'_> {
     }
 
     /// Where the file is written: in its folder under another name, or, if no folder is a destination, beside the databases.
-    fn spool(&self, path: &str) -> Result<PathBuf> {
-        let spool = match &self.places.local {
-            Some(local) => local.path_of(&format!("{path}{PARTIAL}")),
-            None => self.places.spool.join(format!("{}{PARTIAL}", documents::id::random_guid())),
-        };
-        folders::make(spool.parent().unwrap_or(&spool))?;
-        Ok(spool)
+    fn spool(&self, path: &str) -> Result<Spool> {
+        match &self.places.local {
+            Some(local) => Spool::at(local.path_of(&format!("{path}{PARTIAL}"))),
+            None => Spool::of(self.node),
+        }
     }
 
-    fn write(&self, file: File, path: &Path, snapshot: &documents::Snapshot<'_>) -> Result<(File, SmugglerResult)> {
+    fn write(&self, out: CompressedFile, snapshot: &documents::Snapshot<'_>) -> Result<(File, SmugglerResult)> {
         let mut options = SmugglerOptions { per_second: self.configuration.per_second, ..SmugglerOptions::default() };
         options.types = options.types.with(ItemType::Tombstones);
         let after = self.previous.map_or(0, |previous| previous.last_etag);
         let record = self.record.value.clone();
         let mut writer = DumpWriter::of_backup(self.database.clone(), self.operation, options, record, after);
-        let mut sink = BackupFile::new(file, path, self.configuration, self.operation)?;
+        let mut sink = BackupFile::new(out, self.operation);
         writer.write(snapshot, &mut sink)?;
-        Ok((sink.close()?, writer.into_result()))
+        Ok((sink.into_inner().close()?, writer.into_result()))
     }
 
-    fn write_snapshot(&self, file: File, path: &Path) -> Result<(File, SmugglerResult)> {
-        let mut sink = BackupFile::new(file, path, self.configuration, self.operation)?;
+    fn write_snapshot(&self, mut out: CompressedFile) -> Result<(File, SmugglerResult, Position)> {
         let (excludes, record) = (self.configuration.excludes_indexes, &self.record.value);
-        let counts = snapshot::write(&self.database, record, excludes, self.operation, &mut sink)?;
-        Ok((sink.close()?, counts))
+        let (counts, position) = snapshot::write(&self.database, record, excludes, self.operation, &mut out)?;
+        Ok((out.close()?, counts, position))
     }
 
     fn upload(
@@ -195,19 +194,5 @@ impl Backup<'_> {
         let mut sent = |_| if self.operation.is_killed() { Err(Error::Canceled) } else { Ok(()) };
         destination.put(path, file, size, &mut sent)?;
         Ok(UploadCounts { kind, size, duration: began.elapsed() })
-    }
-}
-
-/// Removes a file when it is dropped, if the file is still there under this name.
-struct RemovedAtEnd<'p>(&'p Path);
-
-impl Drop for RemovedAtEnd<'_> {
-    fn drop(&mut self) {
-        match std::fs::remove_file(self.0) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                tracing::warn!(path = %self.0.display(), %error, "the rest of a backup was not removed");
-            }
-            _ => {}
-        }
     }
 }

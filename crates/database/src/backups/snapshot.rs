@@ -19,18 +19,37 @@ use std::sync::Arc;
 
 use documents::Etag;
 use json::Value;
-use storage::Environment;
 use storage::image::{self, WriteOptions};
+use storage::{Environment, Position};
 
 use super::configuration::bad;
-use super::file::{BackupFile, OpenedFile};
+use super::file::{CompressedFile, OpenedFile};
 use crate::limits::SNAPSHOT_HEAD_SIZE_MAX;
 use crate::smuggler::{ItemType, SmugglerResult, restored_record};
 use crate::{Database, Error, Operation, Progress, Result, TombstoneHolder, folders};
 
 const MAGIC: &[u8; 8] = b"ROOKSNP1";
 
-/// Keeps all tombstones.
+/// Keeps all tombstones of a database until it is dropped.
+struct TombstonesKept<'d> {
+    database: &'d Database,
+    keeper: Arc<dyn TombstoneHolder>,
+}
+
+impl<'d> TombstonesKept<'d> {
+    fn of(database: &'d Database) -> TombstonesKept<'d> {
+        let keeper: Arc<dyn TombstoneHolder> = Arc::new(KeepsAll);
+        database.add_tombstone_holder(keeper.clone());
+        TombstonesKept { database, keeper }
+    }
+}
+
+impl Drop for TombstonesKept<'_> {
+    fn drop(&mut self) {
+        self.database.remove_tombstone_holder(&self.keeper);
+    }
+}
+
 struct KeepsAll;
 
 impl TombstoneHolder for KeepsAll {
@@ -110,7 +129,7 @@ impl<R: Read> Read for PieceReader<'_, R> {
     }
 }
 
-/// Writes the snapshot of a database.
+/// Writes the snapshot of a database; gives the state that its documents have.
 ///
 /// # Errors
 ///
@@ -120,22 +139,9 @@ pub(crate) fn write(
     record: &Value,
     excludes_indexes: bool,
     operation: &Operation,
-    sink: &mut BackupFile<'_>,
-) -> Result<SmugglerResult> {
-    let keeper: Arc<dyn TombstoneHolder> = Arc::new(KeepsAll);
-    database.add_tombstone_holder(keeper.clone());
-    let written = write_images(database, record, excludes_indexes, operation, sink);
-    database.remove_tombstone_holder(&keeper);
-    written
-}
-
-fn write_images(
-    database: &Database,
-    record: &Value,
-    excludes_indexes: bool,
-    operation: &Operation,
-    sink: &mut BackupFile<'_>,
-) -> Result<SmugglerResult> {
+    sink: &mut CompressedFile,
+) -> Result<(SmugglerResult, Position)> {
+    let _kept = TombstonesKept::of(database);
     let all = database.indexes().all();
     let indexes: Vec<_> = all
         .iter()
@@ -165,12 +171,12 @@ fn write_images(
     counts.count(ItemType::Documents, database.read().statistics()?.documents().count, summary.bytes);
     counts.end(ItemType::Documents);
     counts.finish();
-    Ok(counts)
+    Ok((counts, summary.position))
 }
 
 fn write_image(
     environment: &Environment,
-    sink: &mut BackupFile<'_>,
+    sink: &mut CompressedFile,
     progress: &mut dyn FnMut(image::Progress) -> bool,
 ) -> Result<image::Summary> {
     let mut pieces = Pieces::new(sink);
@@ -194,24 +200,31 @@ fn tell(operation: &Operation, done: u64, so_far: image::Progress) -> bool {
 ///
 /// * `folder`: must not be there.
 /// * `indexes`: a folder beside it, for as long as the documents are not there yet.
+/// * `replay`: given the documents before they are made durable, to take them to a later state.
 ///
 /// # Errors
 ///
 /// [`Error::BadBackup`], [`Error::Image`], [`Error::Canceled`]. What was made is left for the caller to remove.
-pub(crate) fn read(file: &mut OpenedFile, folder: &Path, indexes: &Path, operation: &Operation) -> Result<Value> {
+pub(crate) fn read(
+    file: &mut OpenedFile,
+    folder: &Path,
+    indexes: &Path,
+    operation: &Operation,
+    replay: impl FnOnce(&mut image::Restore) -> Result<()>,
+) -> Result<Value> {
     let head = read_head(file)?;
     let io: Arc<dyn storage::io::Io> = Arc::new(storage::io::real::RealIo);
     let mut done = 0;
-    let mut make = |target: &Path, file: &mut OpenedFile| -> Result<()> {
+    let mut begin = |target: &Path, file: &mut OpenedFile| -> Result<image::Restore> {
         let mut last = 0;
         let mut progress = |so_far: image::Progress| {
             last = so_far.pages;
             tell(operation, done, so_far)
         };
         let mut image = PieceReader { inner: file, left: 0, is_ended: false };
-        image::Restore::begin(io.clone(), target, &mut image, &mut progress)?.finish()?;
+        let begun = image::Restore::begin(io.clone(), target, &mut image, &mut progress)?;
         done += last;
-        Ok(())
+        Ok(begun)
     };
     folders::make(indexes)?;
     if let Some(Value::Array(names)) = head.get("Indexes") {
@@ -219,12 +232,14 @@ pub(crate) fn read(file: &mut OpenedFile, folder: &Path, indexes: &Path, operati
             let name =
                 name.as_str().filter(|name| name.len() == 32 && name.bytes().all(|byte| byte.is_ascii_hexdigit()));
             let name = name.ok_or_else(|| bad("the head of the snapshot names a folder that no index has"))?;
-            make(&indexes.join(name), file)?;
+            begin(&indexes.join(name), file)?.finish()?;
         }
     }
-    make(folder, file)?;
+    let mut documents = begin(folder, file)?;
     // The rest is the end of the compression, with its checksum.
     io::copy(file, &mut io::sink()).map_err(|error| bad(format!("the snapshot is damaged: {error}")))?;
+    replay(&mut documents)?;
+    documents.finish()?;
     let target = folder.join(crate::database::INDEXES);
     std::fs::rename(indexes, &target).map_err(|error| Error::io("rename", indexes, error))?;
     super::destination::sync_folder(folder).map_err(|error| Error::io("sync the folder", folder, error))?;

@@ -14,17 +14,18 @@ use documents::Date;
 use parking_lot::{Condvar, Mutex};
 
 use super::configuration::{BackupConfiguration, BackupTask, DestinationKind, bad};
-use super::retention;
-use super::run::{Backup, IN_PROGRESS, Places};
+use super::run::{Backup, BackupDone, Places};
 use super::status::BackupStatus;
+use super::{archive, retention};
 use crate::clock::{Clock, later};
 use crate::limits::{BACKUP_RETRY_MAX, BACKUP_RETRY_MIN, BACKUPS_AT_ONCE_MAX, BACKUPS_WAITING_MAX};
+use crate::threads::{OnDemandThread, join_others};
 use crate::{Database, Databases, Error, Operation, OperationResult, OperationStatus, Result};
 
 /// The tasks of a node, and the backups that are made.
 pub(crate) struct BackupTasks {
     shared: Arc<Shared>,
-    thread: Mutex<Option<JoinHandle<()>>>,
+    thread: OnDemandThread,
 }
 
 /// A backup that was begun, or waits for its turn.
@@ -99,7 +100,7 @@ impl BackupTasks {
             Arc::new(Shared { clock, node: OnceLock::new(), state: Mutex::default(), changed: Condvar::new() });
         let moved = Arc::downgrade(&shared);
         shared.clock.on_move(Box::new(move || moved.upgrade().iter().for_each(|shared| shared.catch_up())));
-        BackupTasks { shared, thread: Mutex::default() }
+        BackupTasks { shared, thread: OnDemandThread::default() }
     }
 
     /// Begins. Before this no task runs.
@@ -188,30 +189,19 @@ impl BackupTasks {
         }
         self.shared.changed.notify_all();
         let workers = std::mem::take(&mut self.shared.state.lock().workers);
-        let threads = self.thread.lock().take().into_iter().chain(workers);
-        // A thread itself drops the last handle on the node if that was given up while it ran. A panic was logged where it happened.
-        for thread in threads.filter(|ending| ending.thread().id() != thread::current().id()) {
-            let _ = thread.join();
-        }
+        self.thread.join();
+        join_others(workers);
     }
 
     fn ensure_thread(&self) {
-        let mut thread = self.thread.lock();
-        {
+        let claim = || {
             let mut state = self.shared.state.lock();
             let is_needed = state.is_needed() && self.shared.node.get().is_some();
-            if state.has_thread || state.is_closed || !is_needed {
-                return;
-            }
-            state.has_thread = true;
-        }
+            is_needed && !state.is_closed && !std::mem::replace(&mut state.has_thread, true)
+        };
         let shared = self.shared.clone();
-        match thread::Builder::new().name("backups".to_owned()).spawn(move || shared.run()) {
-            Ok(started) => *thread = Some(started),
-            Err(error) => {
-                self.shared.state.lock().has_thread = false;
-                tracing::error!(%error, "the thread of backups cannot be started");
-            }
+        if !self.thread.ensure("backups", claim, move || shared.run()) {
+            self.shared.state.lock().has_thread = false;
         }
     }
 }
@@ -391,7 +381,8 @@ impl Shared {
             && self.is_there(node, job, &before)?;
         let backup = Backup {
             places: places_of(node, &job.configuration)?,
-            node_tag: node.node_tag(),
+            node,
+            clock: &*self.clock,
             database: database.clone(),
             record,
             configuration: &job.configuration,
@@ -400,7 +391,11 @@ impl Shared {
             now,
         };
         let began = std::time::Instant::now();
-        let made = backup.run();
+        let mut made = backup.run();
+        if let (Some(task), Ok(done)) = (job.task.as_ref().filter(|task| task.is_archived), &made) {
+            let noted = note_base(node, &database, task, done);
+            made = noted.and(made);
+        }
         let duration = began.elapsed();
         let name = job.task.as_ref().map_or("", |task| task.name.as_str());
         let mut status = BackupStatus {
@@ -477,9 +472,14 @@ impl Shared {
     fn remove_old(&self, node: &Databases, database: &Database, task: &BackupTask, status: &BackupStatus) {
         let of = (database.name(), node.node_tag());
         for settings in &task.configuration.destinations {
-            let removed = node
-                .open_destination(settings)
-                .and_then(|place| retention::remove_old(&*place, of, &status.folder, self.clock.now(), task.retention));
+            let removed = node.open_destination(settings).and_then(|place| {
+                let removed = retention::remove_old(&*place, of, &status.folder, self.clock.now(), task.retention)?;
+                if removed > 0 && task.is_archived {
+                    let current = node.archive_state(of.0, task.id)?.map(|state| state.folder);
+                    archive::prune(&*place, of, current.as_deref())?;
+                }
+                Ok(removed)
+            });
             match removed {
                 Ok(0) => {}
                 Ok(folders) => tracing::info!(database = of.0, task = task.name, folders, "old backups removed"),
@@ -526,10 +526,16 @@ impl Shared {
     }
 }
 
+/// Notes the snapshot that a backup is, so that its archive can be restored from there on.
+fn note_base(node: &Databases, database: &Database, task: &BackupTask, done: &BackupDone) -> Result<()> {
+    let Some(((position, time), file)) = done.base.zip(done.result.file.as_deref()) else { return Ok(()) };
+    let base = archive::Base { position, time, folder: &done.result.folder, file };
+    archive::note_base(node, database.name(), task, &base)
+}
+
 /// Opens the places of a backup.
 fn places_of(node: &Databases, configuration: &BackupConfiguration) -> Result<Places> {
-    let folder = node.folder().map_or_else(std::env::temp_dir, std::path::Path::to_path_buf);
-    let mut places = Places { local: None, others: Vec::new(), spool: folder.join(IN_PROGRESS) };
+    let mut places = Places { local: None, others: Vec::new() };
     for settings in &configuration.destinations {
         match settings.kind {
             DestinationKind::Local => places.local = Some(node.backup_folder(&settings.settings)?),

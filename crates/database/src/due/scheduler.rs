@@ -8,7 +8,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock, Weak};
-use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use documents::limits::DUE_COUNT_AT_ONCE;
@@ -17,6 +16,7 @@ use parking_lot::{Condvar, Mutex};
 
 use super::settings::{DueSettings, DueTask};
 use crate::clock::{Clock, later};
+use crate::threads::OnDemandThread;
 use crate::{Database, Result};
 
 /// A task runs first this long after it was enabled or the node was started, unless its frequency is higher. A task that runs once a day
@@ -29,7 +29,7 @@ type Open = Box<dyn Fn(&str, bool) -> Result<Option<Arc<Database>>> + Send + Syn
 /// The scheduler of a node.
 pub(crate) struct Scheduler {
     shared: Arc<Shared>,
-    thread: Mutex<Option<JoinHandle<()>>>,
+    thread: OnDemandThread,
 }
 
 struct Shared {
@@ -74,7 +74,7 @@ impl Scheduler {
             Arc::new(Shared { clock, open: OnceLock::new(), state: Mutex::default(), changed: Condvar::new() });
         let moved: Weak<Shared> = Arc::downgrade(&shared);
         shared.clock.on_move(Box::new(move || moved.upgrade().iter().for_each(|shared| shared.catch_up())));
-        Scheduler { shared, thread: Mutex::default() }
+        Scheduler { shared, thread: OnDemandThread::default() }
     }
 
     /// The clock of the node.
@@ -114,31 +114,18 @@ impl Scheduler {
     pub fn close(&self) {
         self.shared.state.lock().is_closed = true;
         self.shared.changed.notify_all();
-        let thread = self.thread.lock().take();
-        // The thread itself drops the last handle on the node if that was given up during a run.
-        if let Some(thread) = thread.filter(|ending| ending.thread().id() != thread::current().id()) {
-            // A panic of the thread was logged where it happened.
-            let _ = thread.join();
-        }
+        self.thread.join();
     }
 
     fn ensure_thread(&self) {
-        let mut thread = self.thread.lock();
-        {
+        let claim = || {
             let mut state = self.shared.state.lock();
             let is_needed = !state.tasks.is_empty() && self.shared.open.get().is_some();
-            if state.has_thread || state.is_closed || !is_needed {
-                return;
-            }
-            state.has_thread = true;
-        }
+            is_needed && !state.is_closed && !std::mem::replace(&mut state.has_thread, true)
+        };
         let shared = self.shared.clone();
-        match thread::Builder::new().name("due-documents".to_owned()).spawn(move || shared.run()) {
-            Ok(started) => *thread = Some(started),
-            Err(error) => {
-                self.shared.state.lock().has_thread = false;
-                tracing::error!(%error, "the thread of expiration, refresh and archival cannot be started");
-            }
+        if !self.thread.ensure("due-documents", claim, move || shared.run()) {
+            self.shared.state.lock().has_thread = false;
         }
     }
 }

@@ -13,18 +13,18 @@ use rookery_database::{Databases, DatabasesOptions, Error, Index, ManualClock, O
 
 use crate::indexes;
 
-const MINUTE: Duration = Duration::from_secs(60);
+pub(crate) const MINUTE: Duration = Duration::from_secs(60);
 
-struct Node {
-    data: PathBuf,
-    place: PathBuf,
-    clock: ManualClock,
-    databases: Arc<Databases>,
+pub(crate) struct Node {
+    pub(crate) data: PathBuf,
+    pub(crate) place: PathBuf,
+    pub(crate) clock: ManualClock,
+    pub(crate) databases: Arc<Databases>,
     _folder: tempfile::TempDir,
 }
 
 impl Node {
-    fn open() -> Node {
+    pub(crate) fn open() -> Node {
         let folder = tempfile::tempdir().unwrap();
         let (data, place) = (folder.path().join("data"), folder.path().join("backups"));
         let clock = ManualClock::at(Date::parse("2026-11-27T01:00:00").unwrap());
@@ -34,35 +34,35 @@ impl Node {
     }
 
     /// Closes the node, and opens it again.
-    fn restart(self) -> Node {
+    pub(crate) fn restart(self) -> Node {
         let Node { data, place, clock, databases, _folder } = self;
         drop(databases);
         let databases = open(&data, &clock);
         Node { data, place, clock, databases, _folder }
     }
 
-    fn put(&self, id: &str, text: &str) {
+    pub(crate) fn put(&self, id: &str, text: &str) {
         let mut batch = Batch::new();
         let document = format!(r#"{{"Text":"{text}","@metadata":{{"@collection":"Users"}}}}"#);
         batch.put(id, document.as_bytes(), Expected::Any).unwrap();
         self.databases.find("Shop").unwrap().execute(batch).unwrap();
     }
 
-    fn delete(&self, id: &str) {
+    pub(crate) fn delete(&self, id: &str) {
         let mut batch = Batch::new();
         batch.delete(id, Expected::Any).unwrap();
         self.databases.find("Shop").unwrap().execute(batch).unwrap();
     }
 
     /// Adds a task; gives its id.
-    fn add_task(&self, more: &str) -> u64 {
+    pub(crate) fn add_task(&self, more: &str) -> u64 {
         let place = self.place.display();
         let text = format!(r#"{{"Name":"nightly","LocalSettings":{{"FolderPath":"{place}"}},{more}}}"#);
         self.databases.put_backup_task("shop", &value(&text), None).unwrap().1
     }
 
     /// The files of backups, sorted.
-    fn files(&self) -> Vec<String> {
+    pub(crate) fn files(&self) -> Vec<String> {
         let points = RestorePoint::all(&FolderDestination::new(&self.place)).unwrap();
         let mut files: Vec<String> =
             points.into_iter().map(|point| format!("{}/{}", point.folder, point.file)).collect();
@@ -70,19 +70,19 @@ impl Node {
         files
     }
 
-    fn run_now(&self, task: u64, is_full: bool) -> OperationStatus {
+    pub(crate) fn run_now(&self, task: u64, is_full: bool) -> OperationStatus {
         let started = self.databases.begin_backup_of_task("shop", task, is_full).unwrap();
         // Nothing is due: this waits for what runs.
         self.clock.advance(Duration::ZERO);
         started.operation.status()
     }
 
-    fn restore(&self, name: &str, folder: &Path, last_file: Option<&str>) -> Result<()> {
+    pub(crate) fn restore(&self, name: &str, folder: &Path, last_file: Option<&str>) -> Result<()> {
         self.databases.restore(None, request(name, folder, last_file))?.run()
     }
 
     /// The documents of a database, as `id=text`, sorted.
-    fn documents(&self, name: &str) -> Vec<String> {
+    pub(crate) fn documents(&self, name: &str) -> Vec<String> {
         let database = self.databases.find(name).unwrap();
         let snapshot = database.read();
         let kinds = [rookery_database::documents::ItemKind::Document];
@@ -107,15 +107,17 @@ fn open(data: &Path, clock: &ManualClock) -> Arc<Databases> {
     Databases::open(options).unwrap()
 }
 
-fn value(text: &str) -> Value {
+pub(crate) fn value(text: &str) -> Value {
     Value::parse(text.as_bytes()).unwrap()
 }
 
-fn request(name: &str, folder: &Path, last_file: Option<&str>) -> RestoreRequest {
+pub(crate) fn request(name: &str, folder: &Path, last_file: Option<&str>) -> RestoreRequest {
     RestoreRequest {
         name: name.to_owned(),
         source: Arc::new(FolderDestination::new(folder)),
         last_file: last_file.map(str::to_owned),
+        until: None,
+        of_database: None,
         skips_indexes: false,
         disables_tasks: false,
         encryption: None,

@@ -1,6 +1,7 @@
 //! The databases of a node through the public interface of the crate.
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails, in its helper functions too")]
 
+mod archive;
 mod backups;
 mod concurrent;
 mod databases;

@@ -78,7 +78,7 @@ pub(crate) async fn delay(exchange: Exchange) -> Result<Reply> {
     Ok(reply::empty(StatusCode::NO_CONTENT))
 }
 
-/// `{IsSharded, Status}`; the status is null before the first backup. A database that the caller may not read is one that is not there.
+/// `{IsSharded, Status, Archive}`; the status is null before the first backup, the archive for a task without `PointInTime`. A database that the caller may not read is one that is not there.
 pub(crate) fn status(exchange: &Exchange) -> Result<Reply> {
     let id = exchange.required_number("taskId")?;
     let name = exchange.required("name")?;
@@ -88,11 +88,16 @@ pub(crate) fn status(exchange: &Exchange) -> Result<Reply> {
     }
     let record = databases.record(&name)?;
     let status = databases.backup_status(record.name(), id)?;
+    let archive = databases.archive_status(record.name(), id).unwrap_or_default();
     Ok(reply::object(StatusCode::OK, |json| {
         json.name("IsSharded").bool(false);
         match status {
             Some(status) => status.to_json().write(json.name("Status")),
             None => _ = json.name("Status").null(),
+        }
+        match archive {
+            Some(archive) => archive.to_json().write(json.name("Archive")),
+            None => _ = json.name("Archive").null(),
         }
     }))
 }

@@ -3,14 +3,17 @@
 //! POST `/admin/restore/database`: `{Type, BackupLocation, DatabaseName, LastFileNameToRestore, ..}`, or `Settings` in place of
 //! `BackupLocation` for places that are no folders. POST `/admin/restore/verify`: the same, restored and thrown away. POST
 //! `/admin/restore/points`: `type`, the settings of a place as the body; what can be restored from there.
+//!
+//! With `RestoreUntil` (a time) or `RestoreUntilTransaction`, of our own, the state of an archive is restored; the place is then that with
+//! the folders of backups, and `SourceDatabaseName` says whose archive, if it has several.
 
 use std::sync::Arc;
 
 use database::Databases;
 use database::backups::{
-    Destination, DestinationKind, DestinationSettings, FolderDestination, RestorePoint, RestoreRequest,
+    Archive, Destination, DestinationKind, DestinationSettings, FolderDestination, RestorePoint, RestoreRequest, Until,
 };
-use database::documents::Feature;
+use database::documents::{Date, Feature};
 use hyper::StatusCode;
 use json::Value;
 
@@ -53,12 +56,15 @@ async fn begin(mut exchange: Exchange, is_trial: bool) -> Result<Reply> {
 }
 
 fn request(databases: &Databases, body: &Value, is_trial: bool) -> Result<RestoreRequest> {
-    const KNOWN: [&str; 14] = [
+    const KNOWN: [&str; 17] = [
         "Type",
         "BackupLocation",
         "Settings",
         "DatabaseName",
         "LastFileNameToRestore",
+        RESTORE_UNTIL,
+        UNTIL_TRANSACTION,
+        SOURCE_DATABASE,
         "DataDirectory",
         "EncryptionKey",
         "DisableOngoingTasks",
@@ -98,11 +104,25 @@ fn request(databases: &Databases, body: &Value, is_trial: bool) -> Result<Restor
         Some(_) => Err(Error::Argument(format!("'{name}' must be true or false"))),
     };
     let last_file = text(body, "LastFileNameToRestore")?.filter(|file| !file.is_empty());
+    let until = until(body)?;
+    if until.is_some() && last_file.is_some() {
+        return Err(Error::Argument(format!(
+            "'LastFileNameToRestore' is of a backup, '{RESTORE_UNTIL}' of an archive. Leave one of them out"
+        )));
+    }
+    let of_database = text(body, SOURCE_DATABASE)?.filter(|name| !name.is_empty());
+    if until.is_none() && of_database.is_some() {
+        return Err(Error::Argument(format!(
+            "'{SOURCE_DATABASE}' has no meaning without '{RESTORE_UNTIL}'. Leave it out"
+        )));
+    }
     Ok(RestoreRequest {
         name: name.to_owned(),
         source: source(databases, body)?,
         // RavenDB's clients send it with its folder, or without.
         last_file: last_file.map(|file| file.rsplit('/').next().unwrap_or(file).to_owned()),
+        until,
+        of_database: of_database.map(str::to_owned),
         skips_indexes: flag("SkipIndexes")?,
         disables_tasks: flag("DisableOngoingTasks")?,
         encryption: body.get("BackupEncryptionSettings").filter(|value| **value != Value::Null).cloned(),
@@ -110,7 +130,33 @@ fn request(databases: &Databases, body: &Value, is_trial: bool) -> Result<Restor
     })
 }
 
-/// The folder of a backup.
+const RESTORE_UNTIL: &str = "RestoreUntil";
+const UNTIL_TRANSACTION: &str = "RestoreUntilTransaction";
+const SOURCE_DATABASE: &str = "SourceDatabaseName";
+
+/// The state that is asked for; `None`: that of a backup.
+fn until(body: &Value) -> Result<Option<Until>> {
+    let time = text(body, RESTORE_UNTIL)?.filter(|time| !time.is_empty());
+    let transaction = body.get(UNTIL_TRANSACTION).filter(|value| **value != Value::Null);
+    match (time, transaction) {
+        (None, None) => Ok(None),
+        (Some(time), None) => {
+            let date = Date::parse(time)
+                .ok_or_else(|| Error::parameter(RESTORE_UNTIL, time, "a time in UTC, such as 2026-11-27T15:30:00Z"))?;
+            Ok(Some(Until::Time(date)))
+        }
+        (None, Some(transaction)) => {
+            let id = transaction.as_i64().and_then(|id| u64::try_from(id).ok());
+            let wrong = || Error::Argument(format!("'{UNTIL_TRANSACTION}' must be the number of a transaction"));
+            Ok(Some(Until::Transaction(id.ok_or_else(wrong)?)))
+        }
+        (Some(_), Some(_)) => Err(Error::Argument(format!(
+            "'{RESTORE_UNTIL}' and '{UNTIL_TRANSACTION}' are both given. Leave one of them out"
+        ))),
+    }
+}
+
+/// The folder of a backup, or the place of an archive.
 fn source(databases: &Databases, body: &Value) -> Result<Arc<dyn Destination>> {
     let kind = kind(text(body, "Type")?.unwrap_or("Local"))?;
     if kind == DestinationKind::Local {
@@ -138,7 +184,7 @@ fn kind(name: &str) -> Result<DestinationKind> {
     })
 }
 
-/// `{List}`: the states that can be restored from a place, the newest first.
+/// `{List, Archives}`: the states that can be restored from a place, the newest first; and the runs of states.
 pub(crate) async fn points(mut exchange: Exchange) -> Result<Reply> {
     let kind = kind(&exchange.query().get_nonempty("type").unwrap_or("Local".into()))?;
     let settings = exchange.read_whole_object().await?;
@@ -154,9 +200,9 @@ pub(crate) async fn points(mut exchange: Exchange) -> Result<Reply> {
                 (databases.open_destination(&settings)?, String::new())
             }
         };
-        Ok((RestorePoint::all(&*place)?, root))
+        Ok((RestorePoint::all(&*place)?, Archive::all(&*place)?, root))
     };
-    let (points, root) = exchange.node.bridge.run(Pool::Short, list).await?;
+    let (points, archives, root) = exchange.node.bridge.run(Pool::Short, list).await?;
     Ok(reply::object(StatusCode::OK, |json| {
         json.name("List").array(|json| {
             for point in &points {
@@ -174,6 +220,23 @@ pub(crate) async fn points(mut exchange: Exchange) -> Result<Reply> {
                     json.name("SizeInBytes").unsigned(point.size);
                     json.name("DatabaseName").optional_string(point.database.as_deref());
                     json.name("NodeTag").optional_string(point.node_tag.as_deref());
+                });
+            }
+        });
+        json.name("Archives").array(|json| {
+            for archive in &archives {
+                json.object(|json| {
+                    json.name("DatabaseName").string(&archive.database).name("NodeTag").string(&archive.node_tag);
+                    // The place that a restore is given.
+                    let above = archive.folder.rsplit_once('/').map_or("", |(above, _)| above);
+                    json.name("Location").string(format!("{root}{above}").trim_end_matches('/'));
+                    json.name("From")
+                        .string(&archive.from.to_string())
+                        .name("Until")
+                        .string(&archive.until.to_string());
+                    json.name("FirstTransaction").unsigned(archive.first);
+                    json.name("LastTransaction").unsigned(archive.last);
+                    json.name("IsEncrypted").bool(archive.is_encrypted).name("SizeInBytes").unsigned(archive.size);
                 });
             }
         });

@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use database::ManualClock;
 use database::backups::DestinationKind;
 use database::documents::Date;
+use database::{Clock, ManualClock};
 use json::Value;
 
 use crate::secured::Secured;
@@ -20,9 +20,19 @@ struct Server {
 
 impl Server {
     fn start() -> Server {
+        Server::start_in(None)
+    }
+
+    /// * `data`: the folder of its data; `None`: it keeps them in memory.
+    fn start_in(data: Option<&Path>) -> Server {
         let clock = ManualClock::at(Date::parse("2030-01-01T00:00:00Z").unwrap());
         let of_server = clock.clone();
-        let wire = Wire::start_with(|options| options.clock = Arc::new(of_server));
+        let wire = Wire::start_with(|options| {
+            options.clock = Arc::new(of_server);
+            if let Some(data) = data {
+                (options.in_memory, options.data_directory) = (false, data.to_owned());
+            }
+        });
         wire.create("db");
         Server { wire, clock, place: tempfile::tempdir().unwrap() }
     }
@@ -374,4 +384,66 @@ fn what_means_nothing_is_refused_with_the_reason() {
         format!(r#"{{"DatabaseName":"x","BackupLocation":"{}","DataDirectory":"/x"}}"#, server.place.path().display());
     assert_eq!(server.wire.call(restore, &data_directory).status, 501);
     assert_eq!(server.wire.call("POST /databases/db/admin/tasks/state?key=1&type=SqlEtl&disable=true", "").status, 501);
+}
+
+#[test]
+fn an_archived_database_is_restored_to_a_time_and_to_a_transaction() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::start_in(Some(data.path()));
+    let put = |number: u64| server.wire.put(&format!("users/{number}"), r#"{"Name":"Ann"}"#);
+    put(1);
+    let task = |more: &str| {
+        format!(r#"{{"Name":"archive","FullBackupFrequency":"0 2 * * *","PointInTime":true,{}{more}}}"#, server.local())
+    };
+    server.refused("POST /databases/db/admin/periodic-backup", &task(""), "'BackupType' Snapshot");
+    let body = task(r#","BackupType":"Snapshot""#);
+    let id = number(&server.wire.call("POST /databases/db/admin/periodic-backup", &body).json(), "TaskId");
+    let second = Duration::from_secs(1);
+    server.clock.advance(second);
+    put(2);
+    server.clock.advance(second);
+    let middle = server.clock.now();
+    put(3);
+    // The first of these notes the end of what it archives.
+    server.clock.advance(5 * second);
+    server.clock.advance(5 * second);
+    let answer = server.wire.call(&format!("GET /periodic-backup/status?name=db&taskId={id}"), "").json();
+    let archive = answer.get("Archive").unwrap();
+    assert_eq!(archive.get("IsBehind"), Some(&Value::Bool(false)), "{archive:?}");
+    let last = number(archive, "LastTransaction");
+
+    let settings = format!(r#"{{"FolderPath":"{}"}}"#, server.place.path().display());
+    let points = server.wire.call("POST /admin/restore/points?type=Local", &settings).json();
+    let Some(Value::Array(archives)) = points.get("Archives") else { panic!("a list") };
+    assert_eq!((archives.len(), number(&archives[0], "LastTransaction")), (1, last));
+    let location = text(&archives[0], "Location");
+    assert_eq!(location, server.place.path().display().to_string());
+
+    let request = |name: &str, more: &str| {
+        format!(r#"{{"DatabaseName":"{name}","BackupLocation":"{location}","DisableOngoingTasks":true,{more}}}"#)
+    };
+    let restored = |name: &str, more: &str| {
+        let state = server.restore("POST /admin/restore/database", &request(name, more));
+        assert_eq!(text(&state, "Status"), "Completed", "{state:?}");
+        let statistics = server.wire.call(&format!("GET /databases/{name}/stats"), "").json();
+        (number(&statistics, "CountOfDocuments"), state)
+    };
+    let (count, state) = restored("middle", &format!(r#""RestoreUntil":"{middle}""#));
+    let messages = state.get("Result").and_then(|result| result.get("Messages")).unwrap();
+    let Value::Array(messages) = messages else { panic!("a list") };
+    assert!(messages.iter().any(|line| line.as_str().unwrap().contains("The state is that of transaction")));
+    assert_eq!(count, 2);
+    assert_eq!(restored("all", &format!(r#""RestoreUntilTransaction":{last},"SourceDatabaseName":"DB""#)).0, 3);
+
+    let refused = |more: &str, reason: &str| {
+        server.refused("POST /admin/restore/database", &request("other", more), reason);
+    };
+    refused(r#""RestoreUntil":"yesterday""#, "a time in UTC");
+    refused(r#""RestoreUntil":"2020-01-01T00:00:00Z""#, "no snapshot precedes the state");
+    refused(&format!(r#""RestoreUntilTransaction":{}"#, last + 1), "the archive ends with transaction");
+    refused(r#""RestoreUntilTransaction":-1"#, "the number of a transaction");
+    refused(&format!(r#""RestoreUntil":"{middle}","RestoreUntilTransaction":1"#), "both given");
+    refused(&format!(r#""RestoreUntil":"{middle}","LastFileNameToRestore":"x""#), "Leave one of them out");
+    refused(&format!(r#""RestoreUntil":"{middle}","SourceDatabaseName":"zoo""#), "none of 'zoo'");
+    refused(r#""SourceDatabaseName":"db""#, "has no meaning");
 }

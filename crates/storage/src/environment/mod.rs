@@ -254,6 +254,11 @@ impl Environment {
         &self.inner.path
     }
 
+    /// The last transaction that is durable. Costs nothing.
+    pub fn last_transaction(&self) -> TransactionId {
+        self.inner.readers.published().transaction()
+    }
+
     /// Opens a snapshot of what is durable now. Takes some nanoseconds and never waits.
     #[inline]
     pub fn read(&self) -> ReadTransaction<'_> {

@@ -1,0 +1,50 @@
+//! Files that are being written, until they are where they belong.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use super::destination::{PARTIAL, create_private};
+use crate::{Databases, Error, Result, folders};
+
+/// The folder of files that are written for other places, below that of the node. What is left in it goes when the node is opened.
+pub(crate) const IN_PROGRESS: &str = "backups-in-progress";
+
+/// A path of a file that goes when this is dropped, if the file is still there under this name.
+pub(crate) struct Spool(PathBuf);
+
+impl Spool {
+    /// At a path, whose folder is made.
+    pub fn at(path: PathBuf) -> Result<Spool> {
+        folders::make(path.parent().unwrap_or(&path))?;
+        Ok(Spool(path))
+    }
+
+    /// Beside the databases, under a name of its own.
+    pub fn of(node: &Databases) -> Result<Spool> {
+        Spool::at(folder_of(node).join(format!("{}{PARTIAL}", documents::id::random_guid())))
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    pub fn create(&self) -> Result<File> {
+        create_private(&self.0).map_err(|error| Error::io("create", &self.0, error))
+    }
+}
+
+impl Drop for Spool {
+    fn drop(&mut self) {
+        match std::fs::remove_file(&self.0) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                tracing::warn!(path = %self.0.display(), %error, "the rest of a backup was not removed");
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Where files are written that go to other places.
+pub(crate) fn folder_of(node: &Databases) -> PathBuf {
+    node.folder().map_or_else(std::env::temp_dir, Path::to_path_buf).join(IN_PROGRESS)
+}
