@@ -1,40 +1,8 @@
 // Backups: tasks that make them, one by hand, what fails, and restoring into a new database.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Locator, Page } from "@playwright/test";
+import { card, choose, fact, task, test, USERS } from "./backups";
 import { created, serve, stopped } from "./server";
-import { expect, test as plain, type Studio } from "./studio";
-
-const test = plain.extend<{ folder: string }>({
-  // A folder that only this test writes to.
-  folder: async ({}, use) => {
-    const folder = mkdtempSync(join(tmpdir(), "rookery-backups-"));
-    await use(folder);
-    rmSync(folder, { recursive: true, force: true });
-  },
-});
-
-const USERS = {
-  "users/1": { Name: "Ann", "@metadata": { "@collection": "Users" } },
-  "users/2": { Name: "Bob", "@metadata": { "@collection": "Users" } },
-};
-
-const card = (page: Page, name: string) => page.getByRole("region", { name, exact: true });
-const fact = (card: Locator, name: string) =>
-  card.locator("dl > div").filter({ has: card.page().getByText(name, { exact: true }) });
-
-/** Adds a task over HTTP. */
-async function task(studio: Studio, database: string, configuration: object) {
-  const data = { FullBackupFrequency: "0 2 * * *", ...configuration };
-  const answer = await studio.page.request.post(`${studio.url}/databases/${database}/admin/periodic-backup`, { data });
-  expect(answer.status()).toBe(200);
-}
-
-async function choose(page: Page, name: string, item: string) {
-  await page.getByRole("button", { name: `Actions for ${name}` }).click();
-  await page.getByRole("menuitem", { name: item }).click();
-}
+import { expect } from "./studio";
 
 test("a task is made, run, and its backup becomes a new database", async ({ page, studio, folder }) => {
   await studio.database("Kept", USERS);

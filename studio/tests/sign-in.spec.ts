@@ -1,4 +1,5 @@
 // Signing in to the studio over HTTPS, by API key and by certificate, what each user sees, and signing out.
+import type { Page } from "@playwright/test";
 import { Secured } from "./secured";
 import { expect, Studio, test } from "./studio";
 
@@ -87,6 +88,102 @@ test("a user sees the databases that were granted, and not what operators do", a
   await expect(page.getByRole("heading", { name: "Numbers" })).toBeVisible();
   await expect(page.getByText("Memory, whole server")).toHaveCount(0);
   expect(refused).toEqual([]);
+});
+
+const WRITING =
+  /^(New (document|index|task)|Save$|Delete|Patch|Import|Clone|Format|Reset|Disable|Enable|Pause|Stop|Load sample|Test on|Clear|Create|Back up|Run )/;
+
+/** What a screen offers to do, with what is in its menu. */
+async function offered(page: Page): Promise<string[]> {
+  await expect(page.getByText(/^Loading .*…$/).filter({ visible: true })).toHaveCount(0);
+  const main = page.getByRole("main");
+  const buttons = await main.getByRole("button").allInnerTexts();
+  const labels = await main.getByRole("button").evaluateAll((all) => all.map((one) => one.getAttribute("aria-label") ?? ""));
+  const menu = main.getByRole("button", { name: "More actions" });
+  if ((await menu.count()) === 0) return [...buttons, ...labels];
+  await menu.click();
+  await expect(page.getByRole("menuitem").first()).toBeVisible();
+  const items = await page.getByRole("menuitem").allInnerTexts();
+  await page.keyboard.press("Escape");
+  return [...buttons, ...labels, ...items];
+}
+
+test("a user who may only read is offered nothing that writes", async ({ page, studio }) => {
+  test.slow();
+  await secured.database("Reading");
+  await secured.admin.put("/databases/Reading/docs?id=items/1", { data: { Name: "Pen", "@metadata": { "@collection": "Items" } } });
+  const Indexes = [{ Name: "Items/ByName", Maps: ["from item in docs.Items select new { item.Name }"] }];
+  expect((await secured.admin.put("/databases/Reading/admin/indexes", { data: { Indexes } })).status()).toBe(201);
+  await studio.open("/databases");
+  await signIn(studio, await secured.key("reader", "ValidUser", { Reading: "Read" }));
+  await page.getByRole("button", { name: "Actions for Reading" }).click();
+  await expect(page.getByRole("menuitem", { name: "Export", exact: true })).toBeVisible();
+  await expect(page.getByRole("menuitem", { name: /^Import/ })).toHaveCount(0);
+  await page.keyboard.press("Escape");
+
+  const refused: string[] = [];
+  page.on("response", (response) => response.status() === 403 && refused.push(response.url()));
+  const badge = page.getByRole("main").getByText("Read only", { exact: false }).first();
+  for (const [place, ready] of [
+    ["documents?collection=Items", "items/1"],
+    ["document?id=items%2F1", "Related documents|Properties"],
+    ["query?q=from%20Items", "1 result"],
+    ["indexes", "Items/ByName"],
+    ["index?name=Items%2FByName", "Definition"],
+    ["index?name=Items%2FByName&tab=errors", "No errors recorded"],
+    ["advice", "Index advice"],
+    ["statistics", "Numbers"],
+    ["operations", "No operations"],
+    ["lifetimes", "Only administrators of this database can change this."],
+    ["backups", "No backups are made by the clock"],
+  ] as const) {
+    await studio.open(`/databases/Reading/${place}`);
+    await expect(page.getByText(new RegExp(ready)).filter({ visible: true }).first()).toBeVisible();
+    await expect(badge).toBeVisible();
+    expect(
+      (await offered(page)).filter((text) => WRITING.test(text)),
+      place,
+    ).toEqual([]);
+    await studio.isAccessible();
+  }
+  // What is shown of it cannot be changed.
+  await studio.open("/databases/Reading/lifetimes");
+  await expect(page.getByRole("switch").first()).toBeDisabled();
+  await studio.open("/databases/Reading/document?id=items%2F1");
+  await page.getByRole("textbox", { name: "Document as JSON" }).click();
+  await page.keyboard.type("changed");
+  await expect(page.getByRole("textbox", { name: "Document as JSON" })).not.toContainText("changed");
+  // An address leads nowhere else.
+  for (const place of ["document", "document?cloneOf=items%2F1", "index"]) {
+    await studio.open(`/databases/Reading/${place}`);
+    await expect(page.getByRole("heading", { name: "You cannot do this" })).toBeVisible();
+  }
+  await studio.isAccessible();
+  await studio.open("/databases/Reading/query");
+  await studio.write("Query in RQL", "from Items update { this.Name = 'x' }");
+  const patch = page.getByRole("button", { name: "Patch…" });
+  await expect(patch).toHaveAttribute("aria-disabled", "true");
+  await page.keyboard.press("ControlOrMeta+Enter");
+  await expect(page.getByRole("alert")).toContainText("You may read this database, but not change it.");
+  expect(refused).toEqual([]);
+});
+
+test("a user who may write, but not administer, writes documents and leaves the rest", async ({ page, studio }) => {
+  await secured.database("Writing");
+  await studio.open("/databases/Writing/documents");
+  await signIn(studio, await secured.key("writer", "ValidUser", { Writing: "ReadWrite" }));
+  await expect(page.getByRole("button", { name: "New document" })).toBeVisible();
+  await expect(page.getByText("Read only")).toHaveCount(0);
+  await expect(page.getByRole("button", { name: "Load sample data" })).toHaveCount(0);
+  await page.getByRole("button", { name: "New document" }).click();
+  await page.getByRole("textbox", { name: "Id" }).fill("items/1");
+  await page.getByRole("button", { name: "Save" }).click();
+  await expect(page.getByText("items/1 saved")).toBeVisible();
+  await page.getByRole("link", { name: "Indexes" }).click();
+  await expect(page.getByRole("heading", { name: "No indexes yet" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "New index" })).toHaveCount(0);
+  await page.getByRole("link", { name: "Lifetimes" }).click();
+  await expect(page.getByText("Only administrators of this database can change this.")).toBeVisible();
 });
 
 test("what was typed is still there after a session has ended", async ({ page, studio }) => {

@@ -2,13 +2,16 @@
 import { encryptedWith, type EncryptionSettings } from "./encryption";
 import { below, send, sendForJson } from "./http";
 
+/** A dump of the documents, or an image of the storage. */
+export type BackupType = "Backup" | "Snapshot";
+
 /** A task as the server describes it now. Times are UTC. */
 export type BackupTask = {
   TaskId: number;
   TaskType: string;
   TaskName: string;
   TaskState: "Enabled" | "Disabled";
-  BackupType: "Backup" | "Snapshot";
+  BackupType: BackupType;
   /** Why the last backup failed; null after one that did not. */
   Error: string | null;
   /** Kinds of places, as `Local` or `S3`. */
@@ -33,6 +36,9 @@ export type BackupConfiguration = {
   RetentionPolicy?: { Disabled?: boolean; MinimumBackupAgeToKeep?: string | null } | null;
   BackupEncryptionSettings?: EncryptionSettings | null;
   MaxReadOpsPerSecond?: number | null;
+  BackupType?: BackupType | null;
+  /** The journal is archived too. */
+  PointInTime?: boolean | null | undefined;
   LocalSettings?: { FolderPath?: string | null; Disabled?: boolean } | null;
   ExcludedDatabases?: string[];
   [other: string]: unknown;
@@ -43,6 +49,19 @@ export type BackupStatus = {
   LocalBackup: { BackupDirectory: string | null };
   DurationInMs: number | null;
   Error: { Exception: string; At: string } | null;
+};
+
+/** How far the archive of a task with `PointInTime` has come. */
+export type ArchiveStatus = {
+  /** The last transaction that is in all places; 0 before the first snapshot. */
+  LastTransaction: number;
+  /** When that one was the last, in UTC; null before the first snapshot. */
+  LastTime: string | null;
+  /** Something was written that is not in all places yet. */
+  IsBehind: boolean;
+  /** Why the last attempt failed; null after one that did not. */
+  Error: string | null;
+  ErrorAt: string | null;
 };
 
 /** A state of a database that can be restored. */
@@ -60,10 +79,35 @@ export type RestorePoint = {
   DatabaseName: string | null;
 };
 
+/** A run of states that can be restored, all from one to another. Times are UTC. */
+export type Archive = {
+  DatabaseName: string;
+  NodeTag: string;
+  Location: string;
+  From: string;
+  Until: string;
+  FirstTransaction: number;
+  LastTransaction: number;
+  IsEncrypted: boolean;
+  /** Without the snapshots that it begins with. */
+  SizeInBytes: number;
+};
+
+/** What a folder has. */
+export type Restorable = { points: RestorePoint[]; archives: Archive[] };
+
+/** The state that is restored. */
+export type RestoredState =
+  /** That of a backup. `lastFile`: the last one that is read. */
+  | { lastFile: string }
+  /** The last one at a time, in UTC, of the archive of a database. */
+  | { archiveOf: string; time: string }
+  /** That of a transaction. */
+  | { archiveOf: string; transaction: number };
+
 export type RestoreRequest = {
   folder: string;
-  /** The last file that is read. */
-  lastFile: string;
+  state: RestoredState;
   /** Of the new database. */
   database: string;
   skipsIndexes: boolean;
@@ -78,10 +122,12 @@ export async function tasks(database: string, signal?: AbortSignal): Promise<Bac
   return answer.OngoingTasks.filter(({ TaskType }) => TaskType === "Backup");
 }
 
-/** GET `/periodic-backup/status`; null before the first backup. */
-export async function status(database: string, taskId: number, signal?: AbortSignal): Promise<BackupStatus | null> {
-  const query = { name: database, taskId };
-  return (await sendForJson<{ Status: BackupStatus | null }>("/periodic-backup/status", { query, signal })).Status;
+/** `Status`: null before the first backup. `Archive`: null of a task without `PointInTime`, and of one that is disabled. */
+export type TaskStatus = { Status: BackupStatus | null; Archive: ArchiveStatus | null };
+
+/** GET `/periodic-backup/status` */
+export function status(database: string, taskId: number, signal?: AbortSignal): Promise<TaskStatus> {
+  return sendForJson("/periodic-backup/status", { query: { name: database, taskId }, signal });
 }
 
 /** GET `/databases/{name}/admin/record`: the configurations of its tasks. */
@@ -152,9 +198,16 @@ export async function deleteServerWide(name: string): Promise<void> {
 }
 
 /** POST `/admin/restore/points`: what a folder of the server's machine has, the newest first. */
-export async function restorePoints(folder: string, signal?: AbortSignal): Promise<RestorePoint[]> {
+export async function restorable(folder: string, signal?: AbortSignal): Promise<Restorable> {
   const options = { method: "POST", query: { type: "Local" }, body: { FolderPath: folder }, signal };
-  return (await sendForJson<{ List: RestorePoint[] }>("/admin/restore/points", options)).List;
+  const { List, Archives } = await sendForJson<{ List: RestorePoint[]; Archives: Archive[] }>("/admin/restore/points", options);
+  return { points: List, archives: Archives };
+}
+
+function onWire(state: RestoredState) {
+  if ("lastFile" in state) return { LastFileNameToRestore: state.lastFile };
+  if ("time" in state) return { SourceDatabaseName: state.archiveOf, RestoreUntil: state.time };
+  return { SourceDatabaseName: state.archiveOf, RestoreUntilTransaction: state.transaction };
 }
 
 /** POST `/admin/restore/database`, or `/admin/restore/verify`: the same for a database that is thrown away. Gives the number of the operation. */
@@ -162,7 +215,7 @@ export async function restore(request: RestoreRequest, isTrial: boolean): Promis
   const body = {
     Type: "Local",
     BackupLocation: request.folder,
-    LastFileNameToRestore: request.lastFile,
+    ...onWire(request.state),
     DatabaseName: isTrial ? undefined : request.database,
     SkipIndexes: request.skipsIndexes,
     DisableOngoingTasks: request.disablesTasks,

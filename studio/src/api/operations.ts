@@ -1,12 +1,13 @@
 // What goes on in the background of a database, or of the server itself.
 import { below, send, sendForJson } from "./http";
 
-/** What an export, an import, a backup or a restore has counted. */
-type Counted = { Documents?: { ReadCount: number } };
+/** What an export, an import, a backup or a restore has counted, and the lines that it noted. */
+type Counted = { Documents?: { ReadCount: number }; Messages?: string[] };
 
 export type OperationState = {
   Status: "InProgress" | "Completed" | "Faulted" | "Canceled";
-  Progress: ({ Processed?: number; Total?: number } & Counted) | null;
+  /** Of a compaction it has a sentence. */
+  Progress: ({ Processed?: number; Total?: number; Message?: string | null } & Counted) | null;
   Result: ({ Message?: string; Total?: number; Type?: string; LocalBackup?: { BackupDirectory: string | null } } & Counted) | null;
 };
 

@@ -1,6 +1,7 @@
 // The frame of each screen: title, what it is about, what one can do, and the rest below.
 import { useParams } from "@tanstack/react-router";
 import { useEffect, useRef, type ReactNode } from "react";
+import { ReadOnly } from "./rights";
 import styles from "./screen.module.css";
 
 /** The browser itself reads out a page that it loads. */
@@ -35,6 +36,7 @@ export function Screen({
           {title}
         </h1>
         {about && <div className={`${styles.about} cut`}>{about}</div>}
+        {database !== undefined && <ReadOnly database={database} />}
         {actions && <div className={styles.actions}>{actions}</div>}
       </header>
       <div className={styles.body}>{children}</div>

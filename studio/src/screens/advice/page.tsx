@@ -8,6 +8,7 @@ import { run } from "../../api/queries";
 import { ago, counted, dateTime } from "../../format/format";
 import { Confirm, type Question } from "../../shell/Confirm";
 import { useLive } from "../../shell/live";
+import { Needs } from "../../shell/rights";
 import { Screen } from "../../shell/Screen";
 import { Empty, Failed, Loading } from "../../shell/states";
 import { failed, told } from "../../shell/toasts";
@@ -165,38 +166,40 @@ function Card({ database, advice, definitions, ask, act }: CardProps) {
           <dd>{effect}</dd>
         </dl>
         <div className={styles.actions}>
-          {advice.Action === "Delete" && (
-            <Button
-              variant="default"
-              leftSection={<Icon name="trash" size={14} />}
-              onClick={() =>
-                ask({
-                  title: `Delete ${name}?`,
-                  text: `${effect} Queries that name the index will fail; others may create an index of their own.`,
-                  action: "Delete",
-                  run: () => act(`${name} deleted`, `${name} was not deleted`, () => api.remove(database, name)),
-                })
-              }
-            >
-              Delete…
-            </Button>
-          )}
-          {advice.Action === "Reset" && (
-            <Button
-              variant="default"
-              leftSection={<Icon name="refresh" size={14} />}
-              onClick={() =>
-                ask({
-                  title: `Rebuild ${name}?`,
-                  text: effect,
-                  action: "Reset",
-                  run: () => act(`${name} reset`, `${name} was not reset`, () => api.reset(database, name)),
-                })
-              }
-            >
-              Reset…
-            </Button>
-          )}
+          <Needs right="ReadWrite">
+            {advice.Action === "Delete" && (
+              <Button
+                variant="default"
+                leftSection={<Icon name="trash" size={14} />}
+                onClick={() =>
+                  ask({
+                    title: `Delete ${name}?`,
+                    text: `${effect} Queries that name the index will fail; others may create an index of their own.`,
+                    action: "Delete",
+                    run: () => act(`${name} deleted`, `${name} was not deleted`, () => api.remove(database, name)),
+                  })
+                }
+              >
+                Delete…
+              </Button>
+            )}
+            {advice.Action === "Reset" && (
+              <Button
+                variant="default"
+                leftSection={<Icon name="refresh" size={14} />}
+                onClick={() =>
+                  ask({
+                    title: `Rebuild ${name}?`,
+                    text: effect,
+                    action: "Reset",
+                    run: () => act(`${name} reset`, `${name} was not reset`, () => api.reset(database, name)),
+                  })
+                }
+              >
+                Reset…
+              </Button>
+            )}
+          </Needs>
           {(Problem === "Failed" || Problem === "HasErrors") && (
             <Go database={database} search={{ name, tab: "errors" }} label="Show its errors" />
           )}
@@ -241,7 +244,9 @@ function MergeActions({ database, advice: { Merge, Request }, definitions, ask, 
           Create it…
         </Button>
       )}
-      {definition && <Go database={database} search={{ merge: replaced.join("\n") }} label="Open as a definition" />}
+      <Needs right="Admin">
+        {definition && <Go database={database} search={{ merge: replaced.join("\n") }} label="Open as a definition" />}
+      </Needs>
       <span className={styles.hint}>
         {definition
           ? "A definition of your own answers only queries that name it; the automatic indexes stay until you delete them."

@@ -8,13 +8,15 @@ import { ProgressBar } from "../../shell/ProgressBar";
 import { messageOf } from "../../shell/states";
 import { failed } from "../../shell/toasts";
 import { Icon } from "../../theme/icons";
+import { restoredTo, type RestoredTo } from "./archived";
 import styles from "./backups.module.css";
 
 const POLL_MS = 400;
 
-/** How an operation ended. `ended`: somebody did so before it was complete. */
+/** How an operation ended. `ended`: somebody did so before it was complete. `state`: of an archive, which was restored. */
 export type Outcome =
-  { kind: "done"; documents: number; folder: string | undefined } | { kind: "failed" | "ended"; reason: string };
+  | { kind: "done"; documents: number; folder: string | undefined; state: RestoredTo | undefined }
+  | { kind: "failed" | "ended"; reason: string };
 
 /** `database`: whose operation it is, undefined for the server's. `total`: documents, where it is known. */
 export function Ongoing({
@@ -82,8 +84,13 @@ export function Ongoing({
 function outcomeOf(state: OperationState | undefined): Outcome | undefined {
   switch (state?.Status) {
     case "Completed": {
-      const { Documents, LocalBackup } = state.Result ?? {};
-      return { kind: "done", documents: Documents?.ReadCount ?? 0, folder: LocalBackup?.BackupDirectory ?? undefined };
+      const { Documents, LocalBackup, Messages } = state.Result ?? {};
+      return {
+        kind: "done",
+        documents: Documents?.ReadCount ?? 0,
+        folder: LocalBackup?.BackupDirectory ?? undefined,
+        state: restoredTo(Messages ?? []),
+      };
     }
     case "Faulted":
       return { kind: "failed", reason: state.Result?.Message ?? "The server gives no reason; its log may have one." };

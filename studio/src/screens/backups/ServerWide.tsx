@@ -8,7 +8,7 @@ import { Confirm, type Question } from "../../shell/Confirm";
 import { Failed, Loading } from "../../shell/states";
 import { failed, told } from "../../shell/toasts";
 import { Icon } from "../../theme/icons";
-import { otherDestinations, retentionText } from "./draft";
+import { isArchived, otherDestinations, retentionText } from "./draft";
 import { Badge, Fact, timesOf } from "./TaskCard";
 import { TaskDialog, type Edited } from "./TaskDialog";
 import styles from "./backups.module.css";
@@ -67,6 +67,8 @@ function Card({ backup, ask, edit }: { backup: BackupConfiguration; ask: (questi
       <div className={styles.cardHead}>
         <h2 className={styles.title}>{name}</h2>
         {isEnabled ? <Badge tone="good">Enabled</Badge> : <Badge>Disabled</Badge>}
+        {backup.BackupType === "Snapshot" && <Badge>Snapshots</Badge>}
+        {isArchived(backup) && <Badge>Any second</Badge>}
         {backup.BackupEncryptionSettings?.EncryptionMode === "UseProvidedKey" && <Badge>Encrypted</Badge>}
         <div className={styles.cardActions}>
           <Menu position="bottom-end">

@@ -2,15 +2,17 @@
 import { Button } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
-import { runTask, type BackupConfiguration, type BackupStatus, type BackupTask } from "../../api/backups";
+import { runTask, type ArchiveStatus, type BackupConfiguration, type BackupStatus, type BackupTask } from "../../api/backups";
 import { ago, counted, dateTime, duration, serverNow } from "../../format/format";
 import { changed } from "../../shell/changed";
 import type { Question } from "../../shell/Confirm";
 import { failed, told } from "../../shell/toasts";
 import { Icon } from "../../theme/icons";
 import tables from "../../shell/table.module.css";
+import { archivedUntil } from "./archived";
+import { ArchiveStopped } from "./ArchiveStopped";
 import { meaningOf } from "./cron";
-import { otherDestinations, retentionText } from "./draft";
+import { isArchived, otherDestinations, retentionText } from "./draft";
 import { Ongoing, type Outcome } from "./Ongoing";
 import { isOfAllDatabases, SERVER_WIDE_PREFIX } from "./serverWideTask";
 import { TaskMenu } from "./TaskMenu";
@@ -20,6 +22,7 @@ export function TaskCard({
   database,
   task,
   status,
+  archive,
   configuration,
   documents,
   isAdmin,
@@ -31,6 +34,8 @@ export function TaskCard({
   database: string;
   task: BackupTask;
   status: BackupStatus | null;
+  /** Null without one, and while the task is disabled. */
+  archive: ArchiveStatus | null;
   /** Undefined if it cannot be read: users without the right do not see folders. */
   configuration: BackupConfiguration | undefined;
   /** How many the database has. */
@@ -61,6 +66,8 @@ export function TaskCard({
     setBegun(undefined);
     void refresh();
   };
+  const hasArchive = archive !== null || (configuration !== undefined && isArchived(configuration));
+  const isStopped = archive !== null && archive.IsBehind && archive.Error !== null;
   const folder = configuration?.LocalSettings?.FolderPath;
   const restoredFrom = folder ?? status?.LocalBackup.BackupDirectory ?? undefined;
   return (
@@ -73,11 +80,14 @@ export function TaskCard({
           <Badge>Disabled</Badge>
         ) : task.Error !== null ? (
           <Badge tone="bad">Failed</Badge>
+        ) : isStopped ? (
+          <Badge tone="bad">Archive stopped</Badge>
         ) : (
           <Badge tone="good">Enabled</Badge>
         )}
         {isServerWide && <Badge>of all databases</Badge>}
         {task.BackupType === "Snapshot" && <Badge>Snapshots</Badge>}
+        {hasArchive && <Badge>Any second</Badge>}
         {task.IsEncrypted && <Badge>Encrypted</Badge>}
         <div className={styles.cardActions}>
           {isAdmin && (
@@ -131,6 +141,7 @@ export function TaskCard({
           </p>
         </div>
       )}
+      {archive && isStopped && <ArchiveStopped archive={archive} />}
       <dl className={styles.facts}>
         <Fact name="Full">{timesOf(task.FullBackupFrequency)}</Fact>
         <Fact name="Incremental">{timesOf(task.IncrementalBackupFrequency)}</Fact>
@@ -147,6 +158,20 @@ export function TaskCard({
         </Fact>
         <Fact name="Last full backup">{lastOf(task.LastFullBackup)}</Fact>
         <Fact name="Last incremental backup">{lastOf(task.LastIncrementalBackup)}</Fact>
+        {hasArchive && (
+          <Fact name="Restores to">
+            {archive === null ? (
+              "its backups alone, while the task is disabled"
+            ) : archive.LastTime === null ? (
+              "any second, once the first snapshot is made"
+            ) : (
+              <>
+                any second up to {archivedUntil(archive)}
+                <span className="soft">, last change {dateTime(archive.LastTime)}</span>
+              </>
+            )}
+          </Fact>
+        )}
         <Fact name="Next backup">
           {next ? (
             <>

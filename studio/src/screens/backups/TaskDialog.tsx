@@ -1,5 +1,5 @@
 // A task that makes backups, of one database or of all: a new one, or a change of one.
-import { Button, Modal, TagsInput, TextInput } from "@mantine/core";
+import { Button, Modal, NativeSelect, Switch, TagsInput, TextInput } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { putServerWide, putTask, type BackupConfiguration } from "../../api/backups";
@@ -103,6 +103,7 @@ function Form({ edited: { database, before }, close }: { edited: Edited; close: 
         </p>
       )}
       {database === undefined && <Excluded excluded={draft.excluded} change={(excluded) => set({ excluded })} />}
+      <KindFields draft={draft} set={set} />
       <CronField
         label="Full backup"
         presets={FULL_PRESETS}
@@ -152,6 +153,36 @@ function Form({ edited: { database, before }, close }: { edited: Edited; close: 
         </Button>
       </div>
     </form>
+  );
+}
+
+function KindFields({ draft: { kind, isArchived }, set }: { draft: Draft; set: (part: Partial<Draft>) => void }) {
+  return (
+    <>
+      <NativeSelect
+        label="Kind"
+        description={
+          kind === "Backup"
+            ? "RavenDB and other versions of this server restore it, too. A restore builds the indexes again."
+            : "A restore takes as long as a copy, and indexes are up to date. Only this server restores it. Its incremental backups are dumps."
+        }
+        size="xs"
+        value={kind}
+        onChange={(event) => set({ kind: event.currentTarget.value === "Snapshot" ? "Snapshot" : "Backup" })}
+        data={[
+          { value: "Backup", label: "Dump: the documents as JSON" },
+          { value: "Snapshot", label: "Snapshot: an image of the storage, with indexes" },
+        ]}
+      />
+      {kind === "Snapshot" && (
+        <Switch
+          label="Restore to any second"
+          description="The journal is archived beside the snapshots while the server runs, so that a restore can go to any second since the first one, and to any transaction."
+          checked={isArchived}
+          onChange={(event) => set({ isArchived: event.currentTarget.checked })}
+        />
+      )}
+    </>
   );
 }
 

@@ -1,11 +1,14 @@
 import { expect, test } from "vitest";
-import { configurationOf, draftOf, NEW_DRAFT, otherDestinations, retentionText } from "./draft";
+import { configurationOf, draftOf, isArchived, NEW_DRAFT, otherDestinations, retentionText } from "./draft";
 
 test("a configuration that is not changed stays", () => {
   const before = {
     Name: "nightly",
     TaskId: 9,
     Disabled: true,
+    BackupType: "Snapshot" as const,
+    PointInTime: true,
+    SnapshotSettings: { ExcludeIndexes: true },
     FullBackupFrequency: "0 2 * * *",
     IncrementalBackupFrequency: null,
     RetentionPolicy: { Disabled: false, MinimumBackupAgeToKeep: "7.00:00:00" },
@@ -18,6 +21,8 @@ test("a configuration that is not changed stays", () => {
   expect(draft).toEqual({
     name: "nightly",
     folder: "/backups",
+    kind: "Snapshot",
+    isArchived: true,
     full: "0 2 * * *",
     incremental: "",
     days: "7",
@@ -34,6 +39,16 @@ test("fields that are empty are left out of the configuration", () => {
   expect(made).toMatchObject({ Name: "a", IncrementalBackupFrequency: null, RetentionPolicy: null, MaxReadOpsPerSecond: null });
   expect(made.LocalSettings).toEqual({ FolderPath: "f", Disabled: false });
   expect(made.BackupEncryptionSettings).toBeNull();
+});
+
+test("only snapshots are archived", () => {
+  const draft = { ...NEW_DRAFT, name: "a", folder: "f", isArchived: true };
+  const check = (kind: "Backup" | "Snapshot") => configurationOf({ ...draft, kind }, { PointInTime: true });
+  expect([check("Snapshot").PointInTime, check("Backup").PointInTime]).toEqual([true, undefined]);
+  expect(check("Backup").BackupType).toBe("Backup");
+  expect(isArchived({ BackupType: "Backup", PointInTime: true })).toBe(false);
+  // As RavenDB's clients send a task that says nothing of it.
+  expect(draftOf({ BackupType: null, PointInTime: null })).toMatchObject({ kind: "Backup", isArchived: false });
 });
 
 test("an age of hours stays, and is told", () => {

@@ -1,5 +1,5 @@
 // The configuration of a task while it is typed in.
-import type { BackupConfiguration } from "../../api/backups";
+import type { BackupConfiguration, BackupType } from "../../api/backups";
 import { encryptedWith } from "../../api/encryption";
 import { wholeNumber } from "../../format/number";
 
@@ -7,6 +7,9 @@ import { wholeNumber } from "../../format/number";
 export type Draft = {
   name: string;
   folder: string;
+  kind: BackupType;
+  /** The journal is archived too; of snapshots alone. */
+  isArchived: boolean;
   full: string;
   incremental: string;
   /** Days that backups are kept; an empty text: for ever. */
@@ -20,6 +23,8 @@ export type Draft = {
 export const NEW_DRAFT: Draft = {
   name: "",
   folder: "",
+  kind: "Backup",
+  isArchived: false,
   full: "0 2 * * *",
   incremental: "0 * * * *",
   days: "14",
@@ -36,6 +41,8 @@ export function draftOf(of: BackupConfiguration): Draft {
   return {
     name: of.Name ?? "",
     folder: isInForce(of.LocalSettings) ? (of.LocalSettings?.FolderPath ?? "") : "",
+    kind: of.BackupType ?? "Backup",
+    isArchived: isArchived(of),
     full: of.FullBackupFrequency ?? "",
     incremental: of.IncrementalBackupFrequency ?? "",
     days: daysOf(of.RetentionPolicy),
@@ -55,6 +62,8 @@ export function configurationOf(draft: Draft, before: BackupConfiguration): Back
   return {
     ...before,
     Name: draft.name.trim(),
+    BackupType: draft.kind,
+    PointInTime: (draft.kind === "Snapshot" && draft.isArchived) || undefined,
     FullBackupFrequency: draft.full.trim() || null,
     IncrementalBackupFrequency: draft.incremental.trim() || null,
     // An age of hours, which the field does not show, stays too.
@@ -63,6 +72,11 @@ export function configurationOf(draft: Draft, before: BackupConfiguration): Back
     BackupEncryptionSettings: encryptedWith(draft.key) ?? null,
     LocalSettings: folder === "" ? null : { ...before.LocalSettings, FolderPath: folder, Disabled: false },
   };
+}
+
+/** Each second can be restored. */
+export function isArchived({ BackupType, PointInTime }: BackupConfiguration): boolean {
+  return BackupType === "Snapshot" && PointInTime === true;
 }
 
 /** Destinations of a configuration that are no folder. */

@@ -28,13 +28,13 @@ export function Backups() {
     queryKey: ["backups", database],
     queryFn: async ({ signal }) => {
       const all = await tasks(database, signal);
-      return Promise.all(all.map(async (task) => ({ task, status: await status(database, task.TaskId, signal) })));
+      return Promise.all(all.map(async (task) => ({ task, ...(await status(database, task.TaskId, signal)) })));
     },
     refetchInterval: POLL_MS,
   });
   const { data: live } = useLive();
-  const { isOperator, administers } = useAbilities();
-  const isAdmin = administers(database);
+  const { isOperator, may } = useAbilities();
+  const isAdmin = may("Admin", database);
   // Only administrators of the database read folders.
   const { data: known } = useQuery({
     queryKey: ["backup-configurations", database],
@@ -93,12 +93,13 @@ export function Backups() {
         </Empty>
       ) : (
         <div className={styles.cards}>
-          {data.map(({ task, status }) => (
+          {data.map(({ task, Status, Archive }) => (
             <TaskCard
               key={task.TaskId}
               database={database}
               task={task}
-              status={status}
+              status={Status}
+              archive={Archive}
               configuration={known?.find(({ TaskId }) => TaskId === task.TaskId)}
               documents={documents}
               isAdmin={isAdmin}

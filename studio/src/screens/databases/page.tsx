@@ -12,6 +12,7 @@ import { Confirm, type Question } from "../../shell/Confirm";
 import { FilterField } from "../../shell/FilterField";
 import { lastEtag, ofDatabase, rates, requestsOf, useLive } from "../../shell/live";
 import { forget } from "../../shell/remembered";
+import { Needs, useRefusal } from "../../shell/rights";
 import { Screen } from "../../shell/Screen";
 import { useAbilities } from "../../shell/session";
 import { Spark } from "../../shell/Spark";
@@ -216,6 +217,7 @@ function Card({
         ),
     });
   const isDisabled = counters?.State === "Disabled";
+  const takesFiles = useRefusal("ReadWrite", name) === undefined && !isDisabled;
   const isOpen = counters?.State === "Open";
   return (
     <li
@@ -223,7 +225,7 @@ function Card({
       data-state={counters?.State}
       data-over={isOver || undefined}
       onDragOver={(event) => {
-        if (isDisabled || !event.dataTransfer.types.includes("Files")) return;
+        if (!takesFiles || !event.dataTransfer.types.includes("Files")) return;
         event.preventDefault();
         setOver(true);
       }}
@@ -232,7 +234,7 @@ function Card({
         event.preventDefault();
         setOver(false);
         const files = [...event.dataTransfer.files];
-        if (files.length > 0 && !isDisabled) take(files);
+        if (files.length > 0 && takesFiles) take(files);
       }}
     >
       <input
@@ -284,12 +286,14 @@ function Card({
                   <Menu.Item leftSection={<Icon name="download" size={14} />} onClick={() => give("lines")}>
                     Export as JSON lines
                   </Menu.Item>
-                  <Menu.Item leftSection={<Icon name="upload" size={14} />} onClick={() => chooser.current?.click()}>
-                    Import files…
-                  </Menu.Item>
-                  <Menu.Item leftSection={<Icon name="upload" size={14} />} onClick={() => choose("import")}>
-                    Import a dump with options…
-                  </Menu.Item>
+                  <Needs right="ReadWrite" database={name}>
+                    <Menu.Item leftSection={<Icon name="upload" size={14} />} onClick={() => chooser.current?.click()}>
+                      Import files…
+                    </Menu.Item>
+                    <Menu.Item leftSection={<Icon name="upload" size={14} />} onClick={() => choose("import")}>
+                      Import a dump with options…
+                    </Menu.Item>
+                  </Needs>
                   {isOperator && (
                     <Menu.Item leftSection={<Icon name="power" size={14} />} onClick={askToDisable}>
                       Disable…

@@ -16,6 +16,7 @@ import { Confirm, type Question } from "../../shell/Confirm";
 import { useIsHere } from "../../shell/here";
 import { Leaving } from "../../shell/Leaving";
 import { MoreActions } from "../../shell/MoreActions";
+import { Needs, useRefusal } from "../../shell/rights";
 import { Screen } from "../../shell/Screen";
 import { messageOf } from "../../shell/states";
 import { failed, told } from "../../shell/toasts";
@@ -44,6 +45,7 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload, onBor
   const navigate = useNavigate();
   const requests = useQueryClient();
   const isHere = useIsHere();
+  const isReadOnly = useRefusal("ReadWrite") !== undefined;
   const [base, setBase] = useState(loaded);
   const [text, setText] = useState<Content>(draft);
   const [stored, setStored] = useState<Content>(draft);
@@ -173,7 +175,7 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload, onBor
     }
   };
   // One that somebody else deleted can be put there again as it is.
-  const isSaveable = !saving.isPending && (isNew || isDirty || stands === null);
+  const isSaveable = !isReadOnly && !saving.isPending && (isNew || isDirty || stands === null);
   const saveNow = () => {
     if (isSaveable)
       saving.mutate({ changeVector: base?.changeVector ?? (/[/|]$/.test(id.trim()) ? undefined : ""), content: text });
@@ -249,33 +251,46 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload, onBor
               </ActionIcon>
             </Tooltip>
           )}
-          <Tooltip label="Format">
-            <ActionIcon variant="default" size={30} aria-label="Format" onClick={format}>
-              <Icon name="format" size={14} />
-            </ActionIcon>
-          </Tooltip>
+          <Needs right="ReadWrite">
+            <Tooltip label="Format">
+              <ActionIcon variant="default" size={30} aria-label="Format" onClick={format}>
+                <Icon name="format" size={14} />
+              </ActionIcon>
+            </Tooltip>
+          </Needs>
           {!isNew && (
             <MoreActions>
-              <Menu.Item
-                leftSection={<Icon name="copy" size={14} />}
-                onClick={() =>
-                  void navigate({ to: "/databases/$database/document", params: { database }, search: { cloneOf: base.id } })
-                }
-              >
-                Clone
-              </Menu.Item>
+              <Needs right="ReadWrite">
+                <Menu.Item
+                  leftSection={<Icon name="copy" size={14} />}
+                  onClick={() =>
+                    void navigate({ to: "/databases/$database/document", params: { database }, search: { cloneOf: base.id } })
+                  }
+                >
+                  Clone
+                </Menu.Item>
+              </Needs>
               <Menu.Item leftSection={<Icon name="documents" size={14} />} onClick={() => setRaw(true)}>
                 Raw, as stored
               </Menu.Item>
-              <Menu.Divider />
-              <Menu.Item color="red" leftSection={<Icon name="trash" size={14} />} onClick={askToDelete}>
-                Delete…
-              </Menu.Item>
+              <Needs right="ReadWrite">
+                <Menu.Divider />
+                <Menu.Item color="red" leftSection={<Icon name="trash" size={14} />} onClick={askToDelete}>
+                  Delete…
+                </Menu.Item>
+              </Needs>
             </MoreActions>
           )}
-          <Button leftSection={<Icon name="save" size={14} />} onClick={saveNow} disabled={!isSaveable} loading={saving.isPending}>
-            Save
-          </Button>
+          <Needs right="ReadWrite">
+            <Button
+              leftSection={<Icon name="save" size={14} />}
+              onClick={saveNow}
+              disabled={!isSaveable}
+              loading={saving.isPending}
+            >
+              Save
+            </Button>
+          </Needs>
         </>
       }
     >
@@ -319,6 +334,7 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload, onBor
             language="json"
             value={text}
             onText={setText}
+            isReadOnly={isReadOnly}
             onSave={saveNow}
             onId={(to) => void navigate(toDocument(to))}
             isFocused={isNew}

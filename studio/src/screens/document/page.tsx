@@ -5,6 +5,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { useRef, useState } from "react";
 import { load, prefixOf, type Loaded } from "../../api/documents";
 import { ofCollection } from "../../api/queries";
+import { Refused, useRefusal } from "../../shell/rights";
 import { Screen } from "../../shell/Screen";
 import { DocumentEditor } from "./DocumentEditor";
 import { templateOf } from "./template";
@@ -59,6 +60,14 @@ export function DocumentScreen() {
   const isHeld = held.current?.database === database && held.current.source === source;
   const data = read ?? (isHeld ? held.current?.data : undefined);
   const title = id ?? "New document";
+  const refusal = useRefusal("ReadWrite");
+  if (id === undefined && refusal !== undefined) {
+    return (
+      <Screen title={title} about={database}>
+        <Refused reason={refusal} />
+      </Screen>
+    );
+  }
   if (isBorn) {
     const readAnew = () => {
       setBorn(undefined);

@@ -15,6 +15,7 @@ import { Confirm, type Question } from "../../shell/Confirm";
 import { MoreActions } from "../../shell/MoreActions";
 import { useRemembered } from "../../shell/remembered";
 import type { RunningOperation } from "../../shell/Running";
+import { Needs, useRefusal } from "../../shell/rights";
 import { Screen } from "../../shell/Screen";
 import { Failed, Loading } from "../../shell/states";
 import { TaskDialog, type Task } from "../../shell/Task";
@@ -46,6 +47,7 @@ type GridProps = {
 
 export function DocumentGrid({ database, collection, isOfFields, rowCount, size: bytes, setRunning }: GridProps) {
   const navigate = useNavigate();
+  const mayDelete = useRefusal("ReadWrite") === undefined;
   const [question, ask] = useState<Question>();
   const entry = useLocation({ select: (location) => location.state.__TSR_key ?? "" });
   const chosenKey = `${entry} ${database}/${collection ?? ""}`;
@@ -176,9 +178,11 @@ export function DocumentGrid({ database, collection, isOfFields, rowCount, size:
               <Menu.Item leftSection={<Icon name="query" size={14} />} onClick={() => toQuery(from)}>
                 Query
               </Menu.Item>
-              <Menu.Item leftSection={<Icon name="edit" size={14} />} onClick={() => toQuery(`${from} update {\n    \n}`, "no")}>
-                Patch…
-              </Menu.Item>
+              <Needs right="ReadWrite">
+                <Menu.Item leftSection={<Icon name="edit" size={14} />} onClick={() => toQuery(`${from} update {\n    \n}`, "no")}>
+                  Patch…
+                </Menu.Item>
+              </Needs>
               <Menu.Item leftSection={<Icon name="download" size={14} />} onClick={() => exportAs({ kind: "json" })}>
                 Export as JSON
               </Menu.Item>
@@ -188,27 +192,29 @@ export function DocumentGrid({ database, collection, isOfFields, rowCount, size:
               >
                 Export as CSV
               </Menu.Item>
-              <Menu.Divider />
-              <Menu.Item
-                color="red"
-                leftSection={<Icon name="trash" size={14} />}
-                onClick={() =>
-                  ask({
-                    title: `Delete all of '${collection}'?`,
-                    text: `All ${counted(rowCount, "document")} of the collection are deleted in the background. This cannot be undone.`,
-                    action: "Delete all",
-                    typed: collection,
-                    typedWhat: "the name of the collection",
-                    run: () =>
-                      removeFound(database, `from ${quoted(collection)}`, "{}").then(
-                        ({ OperationId }) => setRunning({ database, id: OperationId, title: `Deleting all of '${collection}'` }),
-                        (error: unknown) => failed(`'${collection}' was not deleted`, error),
-                      ),
-                  })
-                }
-              >
-                Delete all documents…
-              </Menu.Item>
+              <Needs right="ReadWrite">
+                <Menu.Divider />
+                <Menu.Item
+                  color="red"
+                  leftSection={<Icon name="trash" size={14} />}
+                  onClick={() =>
+                    ask({
+                      title: `Delete all of '${collection}'?`,
+                      text: `All ${counted(rowCount, "document")} of the collection are deleted in the background. This cannot be undone.`,
+                      action: "Delete all",
+                      typed: collection,
+                      typedWhat: "the name of the collection",
+                      run: () =>
+                        removeFound(database, `from ${quoted(collection)}`, "{}").then(
+                          ({ OperationId }) => setRunning({ database, id: OperationId, title: `Deleting all of '${collection}'` }),
+                          (error: unknown) => failed(`'${collection}' was not deleted`, error),
+                        ),
+                    })
+                  }
+                >
+                  Delete all documents…
+                </Menu.Item>
+              </Needs>
             </MoreActions>
           )}
           {/* In one place, and about as wide: nothing moves when the first row is chosen. */}
@@ -235,18 +241,20 @@ export function DocumentGrid({ database, collection, isOfFields, rowCount, size:
               </Button>
             </>
           ) : (
-            <Button
-              leftSection={<Icon name="plus" size={14} />}
-              onClick={() =>
-                void navigate({
-                  to: "/databases/$database/document",
-                  params: { database },
-                  search: collection === undefined ? {} : { collection },
-                })
-              }
-            >
-              New document
-            </Button>
+            <Needs right="ReadWrite">
+              <Button
+                leftSection={<Icon name="plus" size={14} />}
+                onClick={() =>
+                  void navigate({
+                    to: "/databases/$database/document",
+                    params: { database },
+                    search: collection === undefined ? {} : { collection },
+                  })
+                }
+              >
+                New document
+              </Button>
+            </Needs>
           )}
         </>
       }
@@ -271,12 +279,12 @@ export function DocumentGrid({ database, collection, isOfFields, rowCount, size:
           onRoom={setRoom}
           widths={widths}
           resetKey={`${database}/${collection ?? ""}`}
-          selection={{
-            count: chosen.size,
-            has: (row: Row) => chosen.has(String(valueAt(row, ID))),
-            toggle,
-            all: toggleAll,
-          }}
+          // Documents are chosen to be deleted.
+          selection={
+            mayDelete
+              ? { count: chosen.size, has: (row: Row) => chosen.has(String(valueAt(row, ID))), toggle, all: toggleAll }
+              : undefined
+          }
           onOpen={(row) => {
             const id = idOf(row as Document);
             if (id !== undefined) void navigate(toDocument(id));

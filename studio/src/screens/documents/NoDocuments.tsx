@@ -4,6 +4,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { createSampleData } from "../../api/databases";
+import { Needs } from "../../shell/rights";
 import { Screen } from "../../shell/Screen";
 import { Empty } from "../../shell/states";
 import { failed } from "../../shell/toasts";
@@ -31,19 +32,23 @@ export function NoDocuments({ database }: { database: string }) {
         title="Nothing here yet"
         action={
           <>
-            <Button
-              leftSection={<Icon name="plus" size={14} />}
-              onClick={() => void navigate({ to: "/databases/$database/document", params: { database }, search: {} })}
-            >
-              New document
-            </Button>
-            <Button variant="default" onClick={() => void load()} loading={isLoading}>
-              Load sample data
-            </Button>
+            <Needs right="ReadWrite">
+              <Button
+                leftSection={<Icon name="plus" size={14} />}
+                onClick={() => void navigate({ to: "/databases/$database/document", params: { database }, search: {} })}
+              >
+                New document
+              </Button>
+            </Needs>
+            <Needs right="Admin">
+              <Button variant="default" onClick={() => void load()} loading={isLoading}>
+                Load sample data
+              </Button>
+            </Needs>
           </>
         }
       >
-        Write the first document, load the Northwind sample, or <Link to="/about">connect a client</Link>.
+        Documents are written here or by a client: <Link to="/about">connect one</Link>.
       </Empty>
     </Screen>
   );

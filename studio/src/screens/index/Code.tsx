@@ -3,6 +3,7 @@ import { ActionIcon } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Language, Mistake } from "../../editor/CodeEditor";
 import { Editor } from "../../editor/Editor";
+import { useRefusal } from "../../shell/rights";
 import { Icon } from "../../theme/icons";
 import { languageOf } from "./definition";
 import styles from "./index.module.css";
@@ -28,6 +29,7 @@ export function Code({
   remove?: (() => void) | undefined;
   mistake?: Mistake | undefined;
 }) {
+  const isReadOnly = useRefusal("Admin") !== undefined;
   const language = given ?? languageOf(value);
   return (
     <section className={styles.code} aria-label={title}>
@@ -41,7 +43,16 @@ export function Code({
           </ActionIcon>
         )}
       </header>
-      <Editor label={title} language={language} value={value} onChange={onChange} onSave={onSave} mistake={mistake} isFitted />
+      <Editor
+        label={title}
+        language={language}
+        value={value}
+        onChange={onChange}
+        onSave={onSave}
+        mistake={mistake}
+        isReadOnly={isReadOnly}
+        isFitted
+      />
     </section>
   );
 }

@@ -5,6 +5,7 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import * as api from "../../api/indexes";
 import { Leaving, type Place } from "../../shell/Leaving";
+import { Changeable, Needs, useRefusal } from "../../shell/rights";
 import { messageOf } from "../../shell/states";
 import { Icon } from "../../theme/icons";
 import { Automatic } from "./Automatic";
@@ -51,6 +52,7 @@ export function DefinitionEditor({
   /** A name that another index has. */
   const [taken, setTaken] = useState<string>();
   const [clash, setClash] = useState<IndexClash>();
+  const isReadOnly = useRefusal("Admin") !== undefined;
   const isAutomatic = stored.Type?.startsWith("Auto") ?? false;
 
   const definition: api.Definition = {
@@ -103,7 +105,7 @@ export function DefinitionEditor({
     onSuccess: () => setProblem(undefined),
     onError: (error) => refused(error, definition),
   });
-  const isSaveable = isDirty && definition.Name !== "" && maps.some((map) => map.trim() !== "");
+  const isSaveable = !isReadOnly && isDirty && definition.Name !== "" && maps.some((map) => map.trim() !== "");
   const save = () => {
     if (!isSaveable || saving.isPending) return;
     const written = { ...definition, Maps: maps.filter((map) => map.trim() !== "") };
@@ -115,142 +117,148 @@ export function DefinitionEditor({
   return (
     <div className={styles.editor}>
       <div className={styles.form}>
-        {(isDeleted || isOutdated) && (
-          <div className={styles.outdated} role="status">
-            <Icon name="info" size={15} />
-            <span>
-              {isDeleted
-                ? "Somebody else deleted this index. Its definition is still here."
-                : `Somebody else changed it.${isChanged ? " When you save, you see both definitions side by side." : ""}`}
-            </span>
-            {isOutdated && !isChanged && (
-              <Button size="compact-xs" variant="default" onClick={() => goOnFrom(latest)}>
-                Show the change
-              </Button>
-            )}
-          </div>
-        )}
-        {isNew && (
-          <TextInput
-            label="Name"
-            placeholder="Orders/ByCompany"
-            value={name}
-            spellCheck={false}
-            autoComplete="off"
-            onChange={(event) => {
-              setName(event.currentTarget.value);
-              setTaken(undefined);
-            }}
-            error={
-              taken !== undefined && (
-                <>
-                  There is an index of this name.{" "}
-                  <Link
-                    to="/databases/$database/index"
-                    params={{ database }}
-                    search={{ name: taken }}
-                    className={styles.underlined}
-                  >
-                    Open it
-                  </Link>
-                </>
-              )
-            }
-            maw={420}
-          />
-        )}
-        {maps.map((map, at) => (
-          <Code
-            key={at}
-            title={maps.length > 1 ? `Map ${at + 1}` : "Map"}
-            value={map}
-            onChange={(value) => setMaps(maps.map((other, index) => (index === at ? value : other)))}
-            onSave={save}
-            mistake={mistakeIn(at, map)}
-            remove={maps.length > 1 ? () => setMaps(maps.filter((_, index) => index !== at)) : undefined}
-          />
-        ))}
-        {reduce !== undefined && (
-          <Code
-            title="Reduce"
-            value={reduce}
-            onChange={setReduce}
-            onSave={save}
-            mistake={mistakeIn(undefined, reduce)}
-            remove={() => setReduce(undefined)}
-          />
-        )}
-        <div className={styles.adds}>
-          <Button variant="default" leftSection={<Icon name="plus" size={13} />} onClick={() => setMaps([...maps, ""])}>
-            Map
-          </Button>
-          {reduce === undefined && (
-            <Button variant="default" leftSection={<Icon name="plus" size={13} />} onClick={() => setReduce("")}>
-              Reduce
-            </Button>
-          )}
-          <Button
-            variant="default"
-            leftSection={<Icon name="plus" size={13} />}
-            onClick={() => setFields([...fields, { name: "", options: { Indexing: "Default" } }])}
-          >
-            Field options
-          </Button>
-          {!fields.some((field) => field.name === ALL_FIELDS) && (
-            <Button
-              variant="default"
-              leftSection={<Icon name="plus" size={13} />}
-              onClick={() => setFields([{ name: ALL_FIELDS, options: { Indexing: "Default" } }, ...fields])}
-            >
-              Options of all fields
-            </Button>
-          )}
-          <Button
-            variant="default"
-            leftSection={<Icon name="plus" size={13} />}
-            onClick={() => setSources([...sources, { name: `functions${sources.length || ""}.js`, value: "" }])}
-          >
-            Source
-          </Button>
-          <Button
-            variant="default"
-            leftSection={<Icon name="plus" size={13} />}
-            onClick={() => setConfiguration([...configuration, { name: "", value: "" }])}
-          >
-            Setting
-          </Button>
-        </div>
-        {fields.length > 0 && <FieldTable fields={fields} change={setFields} />}
-        <Sources sources={sources} change={setSources} save={save} />
-        {configuration.length > 0 && <SettingTable settings={configuration} change={setConfiguration} />}
-        {problem && (
-          <div className={styles.problem} role="alert">
-            <Icon name="warning" size={15} />
-            <span>{problem}</span>
-          </div>
-        )}
-        <div className={styles.buttons}>
-          <Button leftSection={<Icon name="save" size={14} />} onClick={save} disabled={!isSaveable} loading={saving.isPending}>
-            {isNew ? "Create" : isDeleted ? "Create it again" : "Save"}
-          </Button>
-          <Button
-            variant="default"
-            leftSection={<Icon name="start" size={13} />}
-            onClick={() => trying.mutate()}
-            loading={trying.isPending}
-          >
-            Test on {TRIED_COUNT} documents
-          </Button>
-          {!isNew && isChanged && !isDeleted ? (
-            <span className={styles.hint}>The current index answers queries until the new one is complete.</span>
-          ) : (
-            isReplaced && (
-              <span className={styles.hint}>
-                This definition is being built. The previous one answers queries until it is complete.
+        <Changeable right="Admin">
+          {(isDeleted || isOutdated) && (
+            <div className={styles.outdated} role="status">
+              <Icon name="info" size={15} />
+              <span>
+                {isDeleted
+                  ? "Somebody else deleted this index. Its definition is still here."
+                  : `Somebody else changed it.${isChanged ? " When you save, you see both definitions side by side." : ""}`}
               </span>
-            )
+              {isOutdated && !isChanged && (
+                <Button size="compact-xs" variant="default" onClick={() => goOnFrom(latest)}>
+                  Show the change
+                </Button>
+              )}
+            </div>
           )}
-        </div>
+          {isNew && (
+            <TextInput
+              label="Name"
+              placeholder="Orders/ByCompany"
+              value={name}
+              spellCheck={false}
+              autoComplete="off"
+              onChange={(event) => {
+                setName(event.currentTarget.value);
+                setTaken(undefined);
+              }}
+              error={
+                taken !== undefined && (
+                  <>
+                    There is an index of this name.{" "}
+                    <Link
+                      to="/databases/$database/index"
+                      params={{ database }}
+                      search={{ name: taken }}
+                      className={styles.underlined}
+                    >
+                      Open it
+                    </Link>
+                  </>
+                )
+              }
+              maw={420}
+            />
+          )}
+          {maps.map((map, at) => (
+            <Code
+              key={at}
+              title={maps.length > 1 ? `Map ${at + 1}` : "Map"}
+              value={map}
+              onChange={(value) => setMaps(maps.map((other, index) => (index === at ? value : other)))}
+              onSave={save}
+              mistake={mistakeIn(at, map)}
+              remove={maps.length > 1 ? () => setMaps(maps.filter((_, index) => index !== at)) : undefined}
+            />
+          ))}
+          {reduce !== undefined && (
+            <Code
+              title="Reduce"
+              value={reduce}
+              onChange={setReduce}
+              onSave={save}
+              mistake={mistakeIn(undefined, reduce)}
+              remove={() => setReduce(undefined)}
+            />
+          )}
+          <Needs right="Admin">
+            <div className={styles.adds}>
+              <Button variant="default" leftSection={<Icon name="plus" size={13} />} onClick={() => setMaps([...maps, ""])}>
+                Map
+              </Button>
+              {reduce === undefined && (
+                <Button variant="default" leftSection={<Icon name="plus" size={13} />} onClick={() => setReduce("")}>
+                  Reduce
+                </Button>
+              )}
+              <Button
+                variant="default"
+                leftSection={<Icon name="plus" size={13} />}
+                onClick={() => setFields([...fields, { name: "", options: { Indexing: "Default" } }])}
+              >
+                Field options
+              </Button>
+              {!fields.some((field) => field.name === ALL_FIELDS) && (
+                <Button
+                  variant="default"
+                  leftSection={<Icon name="plus" size={13} />}
+                  onClick={() => setFields([{ name: ALL_FIELDS, options: { Indexing: "Default" } }, ...fields])}
+                >
+                  Options of all fields
+                </Button>
+              )}
+              <Button
+                variant="default"
+                leftSection={<Icon name="plus" size={13} />}
+                onClick={() => setSources([...sources, { name: `functions${sources.length || ""}.js`, value: "" }])}
+              >
+                Source
+              </Button>
+              <Button
+                variant="default"
+                leftSection={<Icon name="plus" size={13} />}
+                onClick={() => setConfiguration([...configuration, { name: "", value: "" }])}
+              >
+                Setting
+              </Button>
+            </div>
+          </Needs>
+          {fields.length > 0 && <FieldTable fields={fields} change={setFields} />}
+          <Sources sources={sources} change={setSources} save={save} />
+          {configuration.length > 0 && <SettingTable settings={configuration} change={setConfiguration} />}
+          {problem && (
+            <div className={styles.problem} role="alert">
+              <Icon name="warning" size={15} />
+              <span>{problem}</span>
+            </div>
+          )}
+          <Needs right="Admin">
+            <div className={styles.buttons}>
+              <Button leftSection={<Icon name="save" size={14} />} onClick={save} disabled={!isSaveable} loading={saving.isPending}>
+                {isNew ? "Create" : isDeleted ? "Create it again" : "Save"}
+              </Button>
+              <Button
+                variant="default"
+                leftSection={<Icon name="start" size={13} />}
+                onClick={() => trying.mutate()}
+                loading={trying.isPending}
+              >
+                Test on {TRIED_COUNT} documents
+              </Button>
+              {!isNew && isChanged && !isDeleted ? (
+                <span className={styles.hint}>The current index answers queries until the new one is complete.</span>
+              ) : (
+                isReplaced && (
+                  <span className={styles.hint}>
+                    This definition is being built. The previous one answers queries until it is complete.
+                  </span>
+                )
+              )}
+            </div>
+          </Needs>
+        </Changeable>
       </div>
       {trying.data && <Tried result={trying.data} close={() => trying.reset()} />}
       <IndexConflict

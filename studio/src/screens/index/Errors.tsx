@@ -4,6 +4,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import * as api from "../../api/indexes";
 import { count, counted, dateTime } from "../../format/format";
+import { Needs } from "../../shell/rights";
 import { Empty, Failed, Loading } from "../../shell/states";
 import { failed, told } from "../../shell/toasts";
 import { ERRORS_KEPT_MAX } from "../indexes/state";
@@ -52,9 +53,11 @@ export function Errors({ database, name, statistics }: { database: string; name:
             ? counted(data.length, "error")
             : `The last ${count(data.length)} errors; the server keeps no more`}
         </span>
-        <Button variant="default" onClick={() => void clear()}>
-          Clear
-        </Button>
+        <Needs right="ReadWrite">
+          <Button variant="default" onClick={() => void clear()}>
+            Clear
+          </Button>
+        </Needs>
       </div>
       <table className={styles.errors}>
         <thead>

@@ -7,6 +7,7 @@ import * as api from "../../api/indexes";
 import { count, counted, rate } from "../../format/format";
 import { Confirm, type Question } from "../../shell/Confirm";
 import { useIsHere } from "../../shell/here";
+import { Refused, useRefusal } from "../../shell/rights";
 import { Screen } from "../../shell/Screen";
 import { Empty, Failed, Loading } from "../../shell/states";
 import { mergedDefinition } from "../advice/merged";
@@ -31,6 +32,14 @@ const TABS = ["terms", "errors", "map-reduce"] as const;
 export function IndexScreen() {
   const { database } = route.useParams();
   const { name, tab, docs, merge } = route.useSearch();
+  const refusal = useRefusal("Admin");
+  if (name === undefined && refusal !== undefined) {
+    return (
+      <Screen title="New index" about={database}>
+        <Refused reason={refusal} />
+      </Screen>
+    );
+  }
   if (name === undefined && merge !== undefined) return <Merged key={merge} database={database} names={merge.split("\n")} />;
   if (name === undefined) {
     return (

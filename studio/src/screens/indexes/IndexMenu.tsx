@@ -2,6 +2,7 @@
 import { ActionIcon, Menu } from "@mantine/core";
 import * as api from "../../api/indexes";
 import type { Question } from "../../shell/Confirm";
+import { Needs, useRefusal } from "../../shell/rights";
 import { failed, told } from "../../shell/toasts";
 import { Icon } from "../../theme/icons";
 import { REPLACEMENT } from "./state";
@@ -23,6 +24,7 @@ export function IndexMenu({
   ask: (question: Question) => void;
   changed: (isDeleted: boolean) => unknown;
 }) {
+  const isReadOnly = useRefusal("ReadWrite") !== undefined;
   const name = index.Name;
   const isReplacement = name.startsWith(REPLACEMENT);
   const isAutomatic = index.Type.startsWith("Auto");
@@ -33,6 +35,7 @@ export function IndexMenu({
     );
   const isPaused = index.Status === "Paused";
   const isDisabled = index.State === "Disabled";
+  if (isReadOnly) return null;
   return (
     <Menu position="bottom-end">
       <Menu.Target>
@@ -50,24 +53,28 @@ export function IndexMenu({
           </Menu.Item>
         ) : (
           <>
-            {!isDisabled && (
+            <Needs right="Admin">
+              {!isDisabled && (
+                <Menu.Item
+                  leftSection={<Icon name={isPaused ? "start" : "pause"} size={14} />}
+                  onClick={() =>
+                    void act(isPaused ? "resumed" : "paused", () => api.control(database, name, isPaused ? "start" : "stop"))
+                  }
+                >
+                  {isPaused ? "Resume" : "Pause until restart"}
+                </Menu.Item>
+              )}
               <Menu.Item
-                leftSection={<Icon name={isPaused ? "start" : "pause"} size={14} />}
+                leftSection={<Icon name="power" size={14} />}
                 onClick={() =>
-                  void act(isPaused ? "resumed" : "paused", () => api.control(database, name, isPaused ? "start" : "stop"))
+                  void act(isDisabled ? "enabled" : "disabled", () =>
+                    api.control(database, name, isDisabled ? "enable" : "disable"),
+                  )
                 }
               >
-                {isPaused ? "Resume" : "Pause until restart"}
+                {isDisabled ? "Enable" : "Disable"}
               </Menu.Item>
-            )}
-            <Menu.Item
-              leftSection={<Icon name="power" size={14} />}
-              onClick={() =>
-                void act(isDisabled ? "enabled" : "disabled", () => api.control(database, name, isDisabled ? "enable" : "disable"))
-              }
-            >
-              {isDisabled ? "Enable" : "Disable"}
-            </Menu.Item>
+            </Needs>
             <Menu.Item
               leftSection={<Icon name="refresh" size={14} />}
               onClick={() =>

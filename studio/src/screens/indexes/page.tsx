@@ -7,6 +7,7 @@ import * as api from "../../api/indexes";
 import { ago, count, counted, rate } from "../../format/format";
 import { Confirm, type Question } from "../../shell/Confirm";
 import { FilterField } from "../../shell/FilterField";
+import { Needs } from "../../shell/rights";
 import { Screen } from "../../shell/Screen";
 import { Empty, Failed, Loading } from "../../shell/states";
 import { Icon } from "../../theme/icons";
@@ -50,12 +51,14 @@ export function Indexes() {
     staleTime: 60_000,
   });
   const newIndex = (
-    <Button
-      leftSection={<Icon name="plus" size={14} />}
-      onClick={() => void navigate({ to: "/databases/$database/index", params: { database }, search: {} })}
-    >
-      New index
-    </Button>
+    <Needs right="Admin">
+      <Button
+        leftSection={<Icon name="plus" size={14} />}
+        onClick={() => void navigate({ to: "/databases/$database/index", params: { database }, search: {} })}
+      >
+        New index
+      </Button>
+    </Needs>
   );
   const shown = data && arranged(data).filter((index) => index.Name.toLowerCase().includes(filter.trim().toLowerCase()));
   const staleCount = data?.filter((index) => index.IsStale && index.State !== "Error").length ?? 0;

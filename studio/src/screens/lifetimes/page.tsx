@@ -6,6 +6,7 @@ import { useState } from "react";
 import { configure, read, type Task, type TaskName, type TaskState } from "../../api/lifetimes";
 import { counted, dateTime, serverNow } from "../../format/format";
 import { changed } from "../../shell/changed";
+import { Changeable, Needs } from "../../shell/rights";
 import { Screen } from "../../shell/Screen";
 import { Failed, Loading, messageOf } from "../../shell/states";
 import { told } from "../../shell/toasts";
@@ -53,25 +54,27 @@ export function Lifetimes() {
         )
       ) : (
         <div className={styles.cards}>
-          {TASKS.map((task) => (
-            <section key={task.name} className={styles.card} aria-labelledby={`task-${task.name}`}>
-              <h2 id={`task-${task.name}`} className={styles.title}>
-                {task.title}
-              </h2>
-              <p className={styles.about}>
-                At the time in <code>{task.property}</code> {task.effect}.
-              </p>
-              <Settings
-                // What was typed belongs to the configuration that it began from.
-                key={JSON.stringify([data[task.name].isEnabled, data[task.name].frequency, data[task.name].countMax])}
-                database={database}
-                name={task.name}
-                title={task.title}
-                state={data[task.name]}
-              />
-              <Next database={database} title={task.title} handled={task.handled} state={data[task.name]} />
-            </section>
-          ))}
+          <Changeable right="Admin">
+            {TASKS.map((task) => (
+              <section key={task.name} className={styles.card} aria-labelledby={`task-${task.name}`}>
+                <h2 id={`task-${task.name}`} className={styles.title}>
+                  {task.title}
+                </h2>
+                <p className={styles.about}>
+                  At the time in <code>{task.property}</code> {task.effect}.
+                </p>
+                <Settings
+                  // What was typed belongs to the configuration that it began from.
+                  key={JSON.stringify([data[task.name].isEnabled, data[task.name].frequency, data[task.name].countMax])}
+                  database={database}
+                  name={task.name}
+                  title={task.title}
+                  state={data[task.name]}
+                />
+                <Next database={database} title={task.title} handled={task.handled} state={data[task.name]} />
+              </section>
+            ))}
+          </Changeable>
         </div>
       )}
     </Screen>
@@ -127,9 +130,11 @@ function Settings({ database, name, title, state }: { database: string; name: Ta
         onChange={(event) => setCountMax(event.currentTarget.value)}
         error={parsed.countMax === "wrong" ? "A whole number from 1 on" : undefined}
       />
-      <Button type="submit" variant="default" disabled={isWrong || !isChanged} loading={saving.isPending}>
-        Save
-      </Button>
+      <Needs right="Admin">
+        <Button type="submit" variant="default" disabled={isWrong || !isChanged} loading={saving.isPending}>
+          Save
+        </Button>
+      </Needs>
       {saving.error && (
         <p className={styles.error} role="alert">
           {messageOf(saving.error)}

@@ -4,6 +4,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { kill, list, type Operation } from "../../api/operations";
 import { count, counted, dateTime, duration, serverNow } from "../../format/format";
+import { Needs } from "../../shell/rights";
 import { Screen } from "../../shell/Screen";
 import { Empty, Failed, Loading } from "../../shell/states";
 import { failed } from "../../shell/toasts";
@@ -143,9 +144,11 @@ function Row({ database, operation }: { database: string; operation: Operation }
       </td>
       <td role="cell" className={tables.right}>
         {Status === "InProgress" && (
-          <Button variant="default" leftSection={<Icon name="stop" size={12} />} onClick={() => void stop()}>
-            Stop
-          </Button>
+          <Needs right="ReadWrite">
+            <Button variant="default" leftSection={<Icon name="stop" size={12} />} onClick={() => void stop()}>
+              Stop
+            </Button>
+          </Needs>
         )}
       </td>
     </tr>

@@ -11,6 +11,7 @@ import { Editor } from "../../editor/Editor";
 import { useRemembered } from "../../shell/remembered";
 import { copyText } from "../../shell/clipboard";
 import { MoreActions } from "../../shell/MoreActions";
+import { Needs, useRefusal } from "../../shell/rights";
 import { Screen } from "../../shell/Screen";
 import { Sentence } from "../../shell/Sentence";
 import { isUnreachable, useAnswering } from "../../shell/recovery";
@@ -234,6 +235,7 @@ function QueryEditor({ database, tab, actions, isFocused, edit, runs: tellRunnin
   const { q, p, as, run: runMode } = tab.address;
   const navigate = useNavigate();
   const requests = useQueryClient();
+  const refusal = useRefusal("ReadWrite");
   const [recent, setRecent] = useRemembered<KeptQuery[]>(`queries.${database}`, NO_KEPT);
   const [text, setText] = useState(tab.text);
   const [parameters, setParameters] = useState(tab.parameters);
@@ -306,6 +308,7 @@ function QueryEditor({ database, tab, actions, isFocused, edit, runs: tellRunnin
     setProblem(undefined);
     setStopped(false);
     // What is on the screen stays until the patch is confirmed.
+    if (isPatch(text) && refusal !== undefined) return setProblem({ error: new Error(refusal), text });
     if (isPatch(text)) return void changing.ask("patch", text, values);
     runAs(text);
   };
@@ -383,27 +386,32 @@ function QueryEditor({ database, tab, actions, isFocused, edit, runs: tellRunnin
                 >
                   Help: RQL
                 </Menu.Item>
-                <Menu.Divider />
-                <Menu.Item
-                  color="red"
-                  leftSection={<Icon name="trash" size={14} />}
-                  disabled={text.trim() === ""}
-                  onClick={() => {
-                    const values = readParameters();
-                    if (values !== undefined) void changing.ask("delete", text, values);
-                  }}
-                >
-                  Delete the results…
-                </Menu.Item>
+                <Needs right="ReadWrite">
+                  <Menu.Divider />
+                  <Menu.Item
+                    color="red"
+                    leftSection={<Icon name="trash" size={14} />}
+                    disabled={text.trim() === ""}
+                    onClick={() => {
+                      const values = readParameters();
+                      if (values !== undefined) void changing.ask("delete", text, values);
+                    }}
+                  >
+                    Delete the results…
+                  </Menu.Item>
+                </Needs>
               </MoreActions>
             )}
-            <Tooltip label="Ctrl+Enter">
+            <Tooltip label={(patching && refusal) || "Ctrl+Enter"}>
               <Button
                 color={patching ? "red.8" : "rook"}
                 leftSection={<Icon name={patching ? "edit" : "start"} size={13} />}
                 onClick={runNow}
                 loading={changing.isAsking}
                 disabled={text.trim() === ""}
+                // What a tooltip explains stays in reach of the pointer and of the keyboard.
+                data-disabled={patching && refusal !== undefined}
+                aria-disabled={patching && refusal !== undefined}
               >
                 {patching ? "Patch…" : "Run"}
               </Button>

@@ -10,12 +10,19 @@ import styles from "./restore.module.css";
 /** Points that are shown at first, and more at each click: a year of backups every 15 minutes has 35,000. */
 const SHOWN_COUNT = 50;
 
-type Props = { points: readonly RestorePoint[]; chosen: RestorePoint; choose: (point: RestorePoint) => void };
+type Props = {
+  points: readonly RestorePoint[];
+  chosen: RestorePoint | undefined;
+  choose: (point: RestorePoint) => void;
+  /** Archives stand above them. */
+  isTitled: boolean;
+};
 
-export function Points({ points, chosen, choose }: Props) {
+export function Points({ points, chosen, choose, isTitled }: Props) {
   const [shown, setShown] = useState(SHOWN_COUNT);
   return (
     <section aria-label="Backups" className={styles.points}>
+      {isTitled && <h2 className={styles.title}>Backups</h2>}
       <div className={styles.list}>
         <table className={tables.table} role="table">
           <thead role="rowgroup">
@@ -42,7 +49,7 @@ export function Points({ points, chosen, choose }: Props) {
               <tr key={point.FileName} role="row">
                 <th scope="row" role="rowheader" className={tables.name}>
                   <label className={styles.choice}>
-                    <input type="radio" name="point" checked={point.FileName === chosen.FileName} onChange={() => choose(point)} />
+                    <input type="radio" name="state" checked={point.FileName === chosen?.FileName} onChange={() => choose(point)} />
                     <span className="number">{dateTime(`${point.DateTime}Z`)}</span>
                   </label>
                 </th>

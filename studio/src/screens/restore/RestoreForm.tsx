@@ -1,25 +1,80 @@
 // What the new database is called, and how it is restored; or the backup is only verified.
 import { Button, Switch, TextInput } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { useState } from "react";
-import { restore, type RestorePoint } from "../../api/backups";
+import { useState, type ReactNode } from "react";
+import { restore, type Archive, type RestoredState, type RestorePoint } from "../../api/backups";
 import { names } from "../../api/databases";
 import { messageOf } from "../../shell/states";
 import { isKey } from "../backups/key";
 import { OwnKey } from "../backups/KeyField";
 import { databaseOf } from "./database";
+import { momentOf, stateOf } from "./moment";
+import { MomentField } from "./MomentField";
 import styles from "./restore.module.css";
 
-export function RestoreForm({
-  point,
-  isRunning,
-  begun,
-}: {
-  point: RestorePoint;
+type Beginning = {
   /** A restore that was begun here is not over. */
   isRunning: boolean;
   /** * `name`: the new database; undefined: the backup is verified. */
   begun: (operation: number, name: string | undefined) => void;
+};
+
+/** The state of a backup. */
+export function RestoreBackup({ point, ...rest }: Beginning & { point: RestorePoint }) {
+  return (
+    <RestoreForm
+      folder={point.Location}
+      state={{ lastFile: point.FileName }}
+      own={databaseOf(point)}
+      isEncrypted={point.IsEncrypted}
+      withIndexes={
+        point.IsSnapshotRestore
+          ? "With them, indexes go on from where they were in the snapshot."
+          : "With them, indexes are built again from the documents."
+      }
+      {...rest}
+    />
+  );
+}
+
+/** Any state of an archive. */
+export function RestoreArchive({ archive, ...rest }: Beginning & { archive: Archive }) {
+  const [moment, setMoment] = useState(() => momentOf(archive));
+  const chosen = stateOf(moment, archive);
+  return (
+    <RestoreForm
+      folder={archive.Location}
+      state={"state" in chosen ? chosen.state : undefined}
+      own={archive.DatabaseName}
+      isEncrypted={archive.IsEncrypted}
+      withIndexes="With them, indexes go on from where they were in the snapshot before."
+      {...rest}
+    >
+      <MomentField archive={archive} moment={moment} change={setMoment} />
+    </RestoreForm>
+  );
+}
+
+function RestoreForm({
+  folder,
+  state,
+  own = "",
+  isEncrypted,
+  withIndexes,
+  isRunning,
+  begun,
+  children,
+}: Beginning & {
+  folder: string;
+  /** Undefined as long as none is chosen. */
+  state: RestoredState | undefined;
+  /** The name of the database that it is of. */
+  own: string | undefined;
+  isEncrypted: boolean;
+  /** What happens to indexes that are not left out. */
+  withIndexes: string;
+  /** Fields that choose the state. */
+  children?: ReactNode;
 }) {
   const { data: known } = useQuery({ queryKey: ["databases"], queryFn: ({ signal }) => names(signal) });
   const [typed, setTyped] = useState<string>();
@@ -27,25 +82,24 @@ export function RestoreForm({
   const [skipsIndexes, setSkipsIndexes] = useState(false);
   const [disablesTasks, setDisablesTasks] = useState(true);
   const isTaken = (name: string) => known?.some((other) => other.toLowerCase() === name.toLowerCase()) ?? false;
-  const own = databaseOf(point) ?? "";
   // The name of before, if it is free.
   const name = typed ?? (isTaken(own) ? `${own}-restored` : own);
   const beginning = useMutation({
-    mutationFn: async (isTrial: boolean) => {
+    mutationFn: async ({ state, isTrial }: { state: RestoredState; isTrial: boolean }) => {
       const request = {
-        folder: point.Location,
-        lastFile: point.FileName,
+        folder,
+        state,
         database: name.trim(),
         skipsIndexes,
         disablesTasks,
-        key: point.IsEncrypted ? key.trim() : undefined,
+        key: isEncrypted ? key.trim() : undefined,
       };
       return { id: await restore(request, isTrial), isTrial };
     },
     onSuccess: ({ id, isTrial }) => begun(id, isTrial ? undefined : name.trim()),
   });
-  const hasKey = !point.IsEncrypted || isKey(key);
-  const isReady = hasKey && !isRunning && !beginning.isPending;
+  const hasKey = !isEncrypted || isKey(key);
+  const isReady = state !== undefined && hasKey && !isRunning && !beginning.isPending;
   const canRestore = isReady && name.trim() !== "" && !isTaken(name.trim());
   return (
     <form
@@ -53,9 +107,10 @@ export function RestoreForm({
       aria-label="Restore"
       onSubmit={(event) => {
         event.preventDefault();
-        if (canRestore) beginning.mutate(false);
+        if (canRestore) beginning.mutate({ state, isTrial: false });
       }}
     >
+      {children}
       <TextInput
         label="Name of the new database"
         autoComplete="off"
@@ -64,7 +119,7 @@ export function RestoreForm({
         onChange={(event) => setTyped(event.currentTarget.value)}
         error={!isRunning && isTaken(name.trim()) ? `There is a database '${name.trim()}': choose another name` : undefined}
       />
-      {point.IsEncrypted && <OwnKey text={key} change={setKey} />}
+      {isEncrypted && <OwnKey text={key} change={setKey} />}
       <Switch
         label="Disable its tasks"
         description="A copy whose tasks run writes backups into the folder of the original."
@@ -73,7 +128,7 @@ export function RestoreForm({
       />
       <Switch
         label="Leave out its indexes"
-        description="With them, indexes are built again from the documents."
+        description={withIndexes}
         checked={skipsIndexes}
         onChange={(event) => setSkipsIndexes(event.currentTarget.checked)}
       />
@@ -86,7 +141,7 @@ export function RestoreForm({
         <Button type="submit" disabled={!canRestore} loading={beginning.isPending}>
           Restore
         </Button>
-        <Button variant="default" disabled={!isReady} onClick={() => beginning.mutate(true)}>
+        <Button variant="default" disabled={!isReady} onClick={() => isReady && beginning.mutate({ state, isTrial: true })}>
           Only verify
         </Button>
       </div>

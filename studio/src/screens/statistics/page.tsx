@@ -23,7 +23,7 @@ const POLL_MS = 4000;
 
 export function Statistics() {
   const { database } = route.useParams();
-  const { isOperator, administers } = useAbilities();
+  const { isOperator, may } = useAbilities();
   const { data, error, refetch } = useQuery({
     queryKey: ["statistics", database],
     queryFn: ({ signal }) => statistics(database, signal),
@@ -33,7 +33,7 @@ export function Statistics() {
     queryKey: ["storage", database],
     queryFn: ({ signal }) => storageReport(database, signal),
     refetchInterval: POLL_MS,
-    enabled: administers(database),
+    enabled: may("Admin", database),
   });
   return (
     <Screen title="Statistics" about={database}>
@@ -54,7 +54,7 @@ export function Statistics() {
           ) : storage.error ? (
             <Failed what="The storage report cannot be read" error={storage.error} retry={() => void storage.refetch()} />
           ) : (
-            administers(database) && <Loading what="the storage report" />
+            may("Admin", database) && <Loading what="the storage report" />
           )}
           {isOperator && (
             <section className={styles.panel} aria-labelledby="slow">

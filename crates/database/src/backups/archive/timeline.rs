@@ -164,8 +164,7 @@ impl Timeline {
     pub fn plan(place: &dyn Destination, database: Option<&str>, until: Until) -> Result<Plan> {
         let timeline = Timeline::of(&place.list("")?);
         let found = timeline.find(database, until);
-        let (history, base) =
-            found.map_err(|rule| bad(format!("{} cannot be restored to a time: {rule}", place.place())))?;
+        let (history, base) = found.map_err(|rule| bad(format!("{} cannot be restored to a time: {rule}", place.place())))?;
         let mut segments = chain(&history.segments, base.transaction);
         let needed = match until {
             Until::Time(time) => segments.iter().position(|segment| segment.time >= time),
@@ -182,9 +181,7 @@ impl Timeline {
         names.dedup();
         let database = match (database, &names[..]) {
             (_, []) => {
-                return Err(
-                    "it has no archive. Name the folder of a backup task with 'PointInTime', not one below".to_owned()
-                );
+                return Err("it has no archive. Name the folder of a backup task with 'PointInTime', not one below".to_owned());
             }
             (Some(given), _) if names.iter().any(|name| name.eq_ignore_ascii_case(given)) => given,
             (None, [only]) => only,
@@ -199,8 +196,7 @@ impl Timeline {
             Until::Transaction(id) => base.transaction.0 <= id,
         };
         // Of two histories the newer one: the older one ended before it.
-        let found =
-            own().rev().find_map(|history| Some((history, history.bases.iter().rev().find(|base| is_before(base))?)));
+        let found = own().rev().find_map(|history| Some((history, history.bases.iter().rev().find(|base| is_before(base))?)));
         let Some((history, base)) = found else {
             let first = own().find_map(|history| history.bases.first());
             let first = first.map_or_else(String::new, |base| {
@@ -315,13 +311,15 @@ impl Plan {
                 storage::image::Error::Cancelled => Error::Canceled,
                 error => failed(error.to_string()),
             })?;
-            if position.transaction >= target.transaction {
-                return Ok(target);
-            }
-            if position.transaction != segment.until {
+            if position.transaction < target.transaction && position.transaction != segment.until {
                 return Err(failed(format!("it ends with transaction {}", position.transaction)));
             }
-            reached = Mark { transaction: position.transaction, time: segment.time };
+            reached = if position.transaction == target.transaction { target } else { Mark { time: segment.time, ..target } };
+            reached.transaction = position.transaction;
+            // At its end the next one may begin before the time, too.
+            if position.transaction == target.transaction && position.transaction < segment.until {
+                break;
+            }
         }
         Ok(reached)
     }
