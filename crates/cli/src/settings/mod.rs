@@ -374,6 +374,8 @@ mod tests {
 
     use server::Scheme;
 
+    use database::backups::DestinationKind;
+
     use super::*;
 
     fn flags(arguments: &[&str]) -> Result<(Vec<Given>, Vec<OsString>), String> {

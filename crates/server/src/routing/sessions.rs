@@ -186,9 +186,9 @@ mod tests {
         let other = id_of(sessions.begin([1; 32], start).unwrap().as_bytes());
         let begin = |at: usize| sessions.begin([2; 32], start + Duration::from_millis(at as u64)).unwrap();
         let first = id_of(begin(1).as_bytes());
-        let last = (2..=SESSIONS_OF_KEY_MAX + 1).map(|at| id_of(begin(at).as_bytes())).last().unwrap();
+        let later: Vec<SessionId> = (2..=SESSIONS_OF_KEY_MAX + 1).map(|at| id_of(begin(at).as_bytes())).collect();
         assert_eq!(sessions.open.lock().len(), SESSIONS_OF_KEY_MAX + 1);
-        let keys = [other, first, last].map(|id| sessions.key(&id, start));
+        let keys = [other, first, later[0]].map(|id| sessions.key(&id, start));
         assert_eq!(keys, [Some([1; 32]), None, Some([2; 32])]);
     }
 
