@@ -43,7 +43,8 @@ pub(crate) fn start(level: LogThreshold, is_json: bool, has_access_log: bool, re
         return no_log();
     }
     let (filter, handle) = reload::Layer::new(filter(level, has_access_log));
-    let lines = tracing_subscriber::fmt::layer().with_writer(|| Writer).with_target(false);
+    let writer = if is_json { Writer::Json } else { Writer::Text };
+    let lines = tracing_subscriber::fmt::layer().with_writer(move || writer).with_target(false);
     let lines = if is_json { lines.json().boxed() } else { lines.with_ansi(false).boxed() };
     tracing_subscriber::registry().with(filter).with(lines).with(Recent(recent)).init();
     // The handle fails once the log is gone, with the process.
@@ -104,12 +105,39 @@ pub(crate) fn flush() {
     }
 }
 
-struct Writer;
+/// Takes the lines of one format, each at once.
+#[derive(Clone, Copy)]
+enum Writer {
+    Text,
+    Json,
+}
+
+/// A line of text in which values of clients make neither another line nor a sequence that a terminal obeys. JSON escapes them itself.
+fn on_one_line(line: &[u8]) -> Vec<u8> {
+    let text = String::from_utf8_lossy(line);
+    let (text, end) = text.strip_suffix('\n').map_or((&*text, ""), |text| (text, "\n"));
+    if !text.contains(char::is_control) {
+        return line.to_vec();
+    }
+    let mut escaped = String::with_capacity(line.len() + 16);
+    for c in text.chars() {
+        match c.is_control() {
+            true => escaped.extend(c.escape_default()),
+            false => escaped.push(c),
+        }
+    }
+    escaped.push_str(end);
+    escaped.into_bytes()
+}
 
 impl Write for Writer {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let text = match self {
+            Writer::Text => on_one_line(line),
+            Writer::Json => line.to_vec(),
+        };
         if let Some(lines) = LINES.get()
-            && let Err(TrySendError::Full(_)) = lines.try_send(Line::Text(line.to_vec()))
+            && let Err(TrySendError::Full(_)) = lines.try_send(Line::Text(text))
         {
             DROPPED.fetch_add(1, Relaxed);
         }
@@ -143,6 +171,17 @@ fn write_lines(lines: Receiver<Line>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_clients_choose_makes_no_line_of_its_own() {
+        let check = |line: &str, expected: &str| assert_eq!(on_one_line(line.as_bytes()), expected.as_bytes());
+        check(
+            "WARN a backup failed error=/x\n2026 INFO fake \u{1b}[31mred\r\u{9b}1m\n",
+            "WARN a backup failed error=/x\\n2026 INFO fake \\u{1b}[31mred\\r\\u{9b}1m\n",
+        );
+        check("INFO städte: 5\n", "INFO städte: 5\n");
+        check("a\tb", "a\\tb");
+    }
 
     #[test]
     fn a_line_has_its_message_first_and_then_its_values() {

@@ -19,7 +19,7 @@ use crate::entry::{DatabaseEntry, Previous};
 use crate::principals::Principal;
 use crate::request_ids::Request;
 use crate::system::System;
-use crate::{DatabaseRecord, Databases, Error, LockMode, Result, folders, name, record_properties};
+use crate::{Database, DatabaseRecord, Databases, Error, LockMode, Result, folders, name, record_properties};
 
 /// What the log has in place of a folder.
 const IN_MEMORY: &str = "(memory)";
@@ -203,17 +203,25 @@ impl Databases {
     /// [`Error::DeletionLocked`], before anything is deleted; or storage fails.
     pub fn delete(&self, names: &[&str], is_hard: bool, request_id: Option<&str>) -> Result<Deletion> {
         let request = Request::new("delete", names, request_id)?;
-        let deletion = {
+        let (deletion, closing) = {
             let _changing = self.changing.lock();
             self.delete_records(&request, names, is_hard)?
         };
+        // Without the lock: it may have a thousand indexes to close, and keys must be revoked meanwhile.
+        drop(closing);
         self.remove_deleted();
         Ok(deletion)
     }
 
-    fn delete_records(&self, request: &Request, names: &[&str], is_hard: bool) -> Result<Deletion> {
+    /// Gives the databases that are not closed yet, too.
+    fn delete_records(
+        &self,
+        request: &Request,
+        names: &[&str],
+        is_hard: bool,
+    ) -> Result<(Deletion, Vec<Arc<Database>>)> {
         if let Some(index) = self.system.applied(request)? {
-            return Ok(Deletion { raft_index: Some(index), deleted: Vec::new() });
+            return Ok((Deletion { raft_index: Some(index), deleted: Vec::new() }, Vec::new()));
         }
         let mut entries: Vec<Arc<DatabaseEntry>> = Vec::new();
         for entry in names.iter().filter_map(|name| self.names.get(name)) {
@@ -227,7 +235,7 @@ impl Databases {
             }
         }
         if entries.is_empty() {
-            return Ok(Deletion { raft_index: None, deleted: Vec::new() });
+            return Ok((Deletion { raft_index: None, deleted: Vec::new() }, Vec::new()));
         }
         let ((), index) = self.system.change(request, |system, tx, _| {
             entries.iter().try_for_each(|entry| {
@@ -242,19 +250,22 @@ impl Databases {
             })
         })?;
         let mut deleted = Vec::with_capacity(entries.len());
+        let mut closing = Vec::new();
         for entry in entries {
             let name = entry.record().name().to_owned();
             self.names.remove(&name);
             self.due.configure(&name, DueSettings::default());
             self.backups.configure(&name, Vec::new(), &[]);
             self.archiver.configure(&name, None);
-            if let (Some(held), Some(folder)) = (entry.delete(), entry.folder()) {
+            let (held, open) = entry.delete();
+            closing.extend(open);
+            if let (Some(held), Some(folder)) = (held, entry.folder()) {
                 self.deleted.lock().insert(folder.to_owned(), held);
             }
             tracing::info!(database = name, files = if is_hard { "removed" } else { "kept" }, "database deleted");
             deleted.push(name);
         }
-        Ok(Deletion { raft_index: Some(index), deleted })
+        Ok((Deletion { raft_index: Some(index), deleted }, closing))
     }
 
     /// Disables or enables databases; gives for each name whether there is such a database.

@@ -24,7 +24,7 @@ use parking_lot::{Mutex, RwLock};
 use storage::Environment;
 use storage::io::aio::AsyncWrites;
 
-use crate::backups::{self, Archiver, BackupTasks, FoldersOnly, OpenDestination};
+use crate::backups::{self, Archiver, BackupTasks, DestinationKind, FoldersOnly, OpenDestination};
 use crate::client_configuration::ClientConfiguration;
 use crate::clock::{Clock, SystemClock};
 use crate::database::DatabaseRef;
@@ -53,6 +53,8 @@ pub struct DatabasesOptions {
     pub destinations: Arc<dyn OpenDestination>,
     /// The folder below which all backups to folders lie; `None`: anywhere.
     pub backup_root: Option<PathBuf>,
+    /// The kinds of places that backups may go to; `None`: all.
+    pub allowed_destinations: Option<Vec<DestinationKind>>,
 }
 
 impl DatabasesOptions {
@@ -71,6 +73,7 @@ impl DatabasesOptions {
             clock: Arc::new(SystemClock),
             destinations: Arc::new(FoldersOnly),
             backup_root: None,
+            allowed_destinations: None,
         }
     }
 }
@@ -140,7 +143,8 @@ impl Databases {
             folders::remove(&folder.join(backups::IN_PROGRESS))?;
             folders::sweep(&folder.join("databases"), &databases.system.folders_in_use()?)?;
         }
-        for (record, folder) in databases.system.records()? {
+        for (mut record, folder) in databases.system.records()? {
+            backups::leave_out_server_wide_keys(&mut record.value);
             let name = record.name().to_owned();
             databases.add_entry(&name, DatabaseEntry::new(record, folder, Previous::None));
         }

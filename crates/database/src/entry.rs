@@ -202,8 +202,9 @@ impl DatabaseEntry {
         drop(previous);
     }
 
-    /// The same for ever; gives what is left of it if others hold it.
-    pub fn delete(&self) -> Option<DatabaseRef> {
+    /// The same for ever; gives what is left of it if others hold it, and the database for the caller to drop: closing its indexes may take
+    /// a while, and is not done under a lock.
+    pub fn delete(&self) -> (Option<DatabaseRef>, Option<Arc<Database>>) {
         let mut previous = self.previous.lock();
         let before = std::mem::replace(&mut *previous, Previous::Deleted);
         let open = self.open.swap(None);
@@ -211,10 +212,26 @@ impl DatabaseEntry {
         match (open, before) {
             (Some(database), _) => {
                 database.close();
-                Some(DatabaseRef::of(&database))
+                (Some(DatabaseRef::of(&database)), Some(database))
             }
-            (None, Previous::OnDisk(held)) => Some(held),
-            (None, _) => None,
+            (None, Previous::OnDisk(held)) => (Some(held), None),
+            (None, _) => (None, None),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Databases, DatabasesOptions};
+
+    #[test]
+    fn a_deleted_database_is_closed_by_whoever_deletes_it() {
+        let node = Databases::open(DatabasesOptions::in_memory()).unwrap();
+        node.create("a", json::Value::object(), None).unwrap();
+        assert!(!node.find("a").unwrap().is_closed());
+        let (held, open) = node.entry("a").unwrap().delete();
+        // Not yet: its environment and those of its indexes are open, and no lock is held while they are closed.
+        assert!(held.unwrap().is_open() && open.unwrap().is_closed());
+        assert!(node.find("a").is_err());
     }
 }

@@ -201,6 +201,14 @@ pub enum Error {
         /// What is wrong, and what to do.
         rule: String,
     },
+    /// A backup of the database waits for its turn, and no second one may. Wait until it has ended.
+    #[error(
+        "a backup of database '{name}' waits for its turn already. Begin another one when it has ended, or kill its operation"
+    )]
+    BackupWaits {
+        /// The database.
+        name: String,
+    },
     /// A place for backups failed.
     #[error(transparent)]
     Destination(#[from] crate::backups::DestinationError),
@@ -234,6 +242,12 @@ pub enum Error {
     /// Each index has descriptors and memory, and there are as many as there may be. Delete some.
     #[error("database '{name}' has as many indexes as the limit INDEX_COUNT_MAX allows")]
     TooManyIndexes {
+        /// The database.
+        name: String,
+    },
+    /// There are as many indexes that queries made as there may be. Define one for several queries, or delete some.
+    #[error("database '{name}' has as many automatic indexes as the limit AUTOMATIC_INDEX_COUNT_MAX allows")]
+    TooManyAutomaticIndexes {
         /// The database.
         name: String,
     },

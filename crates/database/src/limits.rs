@@ -216,6 +216,10 @@ pub(crate) const INDEXING_PAUSE_MAX: Duration = Duration::from_millis(10);
 
 /// Indexes of one database: each has descriptors, and memory.
 pub(crate) const INDEX_COUNT_MAX: usize = 1024;
+/// Those of them that queries made. Whoever reads makes them, so the others are left for definitions.
+pub(crate) const AUTOMATIC_INDEX_COUNT_MAX: usize = 256;
+/// Automatic indexes beyond which queries widen one although they or the database ask for one of their own.
+pub(crate) const SEPARATE_INDEX_COUNT_MAX: usize = 64;
 
 /// Definitions of one index that are kept, with the one in force: as many as RavenDB keeps unless told otherwise.
 pub(crate) const INDEX_DEFINITIONS_KEPT_MAX: usize = 10;

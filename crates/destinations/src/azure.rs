@@ -21,7 +21,7 @@ pub(crate) fn open(given: &DestinationSettings, options: &ObjectStores) -> Resul
         .with_account(account)
         .with_container_name(container)
         .with_retry(network::retries(options))
-        .with_http_connector(network::Connector::new(options)?);
+        .with_http_connector(network::Connector::new(options, given.is_restricted)?);
     if let Some(endpoint) = &options.azure_endpoint {
         builder = builder.with_endpoint(endpoint.clone()).with_allow_http(endpoint.starts_with("http:"));
     }
@@ -48,5 +48,10 @@ pub(crate) fn open(given: &DestinationSettings, options: &ObjectStores) -> Resul
     let store = builder.build().map_err(|_| {
         bad("'AzureSettings' cannot be used: 'AccountKey' must be the key in base64, or 'SasToken' such as 'sv=..&sig=..'")
     })?;
-    Ok(Opened { store: Arc::new(store), place, root: settings.folder()?, secrets })
+    Ok(Opened {
+        store: Arc::new(store),
+        place,
+        root: settings.folder()?,
+        secrets: secrets.hiding_answers(given.is_restricted),
+    })
 }

@@ -8,6 +8,7 @@ use std::error::Error as StdError;
 use database::backups::DestinationKind;
 use object_store::Error;
 
+use crate::addresses::REFUSED_ADDRESS;
 use crate::limits::MESSAGE_SIZE_MAX;
 use crate::secrets::Secrets;
 
@@ -69,6 +70,10 @@ impl Failure {
     /// The sentence.
     pub fn reason(&self, kind: DestinationKind, secrets: &Secrets) -> String {
         let advice = self.advice(kind);
+        if let (true, Some(status)) = (secrets.hides_answers(), self.status) {
+            let status = format!("status {status}");
+            return advice.map_or(status.clone(), |advice| format!("{advice} ({status})"));
+        }
         let said = match (self.code.as_str(), self.message.as_str()) {
             ("", "") => self.status.map(|status| format!("status {status}")).unwrap_or_default(),
             ("", message) => message.to_owned(),
@@ -145,6 +150,7 @@ impl Failure {
             None if is_about("UnknownIssuer") || is_about("certificate") => {
                 Some("its certificate is not trusted. Add its authority to those of this machine, or name its file in SSL_CERT_FILE")
             }
+            None if is_about(REFUSED_ADDRESS) => Some("only operators may have backups go there. Give another address"),
             None if is_about("no answer within") => Some("the store stood still for too long. Look at the network, then try again"),
             None if is_about("dns error") || is_about("lookup address") => {
                 Some("the host of the store is not known. Correct the address or the region, or look at the name server")
@@ -223,6 +229,16 @@ mod tests {
         let failure = failure(text);
         assert!(!failure.reason(DestinationKind::S3, &Secrets::default()).contains("zork"));
         assert!(!format!("{failure:?}").contains("zork"));
+    }
+
+    #[test]
+    fn who_may_not_choose_any_address_does_not_read_what_it_answers() {
+        let text = "status code: 403 Forbidden: <Error><Code>inner code</Code><Message>inner words</Message></Error>";
+        let secrets = Secrets::default().hiding_answers(true);
+        let reason = failure(text).reason(DestinationKind::S3, &secrets);
+        assert!(reason.contains("status 403") && !reason.contains("inner"), "{reason}");
+        let reason = failure(REFUSED_ADDRESS).reason(DestinationKind::S3, &secrets);
+        assert!(reason.contains("only operators"), "{reason}");
     }
 
     #[test]

@@ -8,6 +8,7 @@
 //! * `s3`, `azure`, `google`: one kind each, from its settings to a client of the crate `object_store`.
 //! * `store`: the `Destination` that `database` sees. Its functions block; `upload` and `download` keep their memory bounded.
 //! * `network`: the one runtime and HTTP client of the process, with their time limits.
+//! * `addresses`: those that only operators may have backups go to.
 //! * `options`: what opening one takes, and what it gives.
 //! * `failure`: what went wrong, as a sentence that says what to do. `secrets`: which text never leaves.
 //!
@@ -16,6 +17,7 @@
 
 #![forbid(unsafe_code)]
 
+mod addresses;
 mod azure;
 mod download;
 mod failure;

@@ -19,6 +19,7 @@ use parking_lot::Mutex;
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout;
 
+use crate::addresses::CheckedResolver;
 use crate::limits::{
     CONNECT_TIME_MAX, KEEP_ALIVE_TIME, PROGRESS_PERIOD, RESOLVER_THREADS_MAX, RETRY_PAUSE_MAX, RETRY_PAUSE_MIN,
     THREADS, UPLOAD_RATE_MIN,
@@ -31,6 +32,8 @@ use crate::settings::bad;
 pub(crate) struct Network {
     runtime: Runtime,
     client: reqwest::Client,
+    /// The same for settings that are not an operator's.
+    restricted: reqwest::Client,
 }
 
 static NETWORK: Mutex<Option<Arc<Network>>> = Mutex::new(None);
@@ -71,17 +74,19 @@ impl Network {
             .map_err(|error| error.to_string())?
             .with_root_certificates(roots)
             .with_no_client_auth();
-        let client = reqwest::Client::builder()
-            .tls_backend_preconfigured(tls)
-            .http1_only()
-            // A store that answers from elsewhere has another address in its settings; keys go nowhere else.
-            .redirect(reqwest::redirect::Policy::none())
-            .connect_timeout(CONNECT_TIME_MAX)
-            .pool_idle_timeout(KEEP_ALIVE_TIME)
-            .user_agent(concat!("Rookery/", env!("CARGO_PKG_VERSION")))
-            .build()
-            .map_err(|error| error.to_string())?;
-        Ok(Network { runtime, client })
+        let client = || {
+            reqwest::Client::builder()
+                .tls_backend_preconfigured(tls.clone())
+                .http1_only()
+                // A store that answers from elsewhere has another address in its settings; keys go nowhere else.
+                .redirect(reqwest::redirect::Policy::none())
+                .connect_timeout(CONNECT_TIME_MAX)
+                .pool_idle_timeout(KEEP_ALIVE_TIME)
+                .user_agent(concat!("Rookery/", env!("CARGO_PKG_VERSION")))
+        };
+        let restricted = client().dns_resolver(Arc::new(CheckedResolver)).build().map_err(|error| error.to_string())?;
+        let client = client().build().map_err(|error| error.to_string())?;
+        Ok(Network { runtime, client, restricted })
     }
 
     /// The runtime.
@@ -145,9 +150,12 @@ impl Connector {
     /// # Errors
     ///
     /// As [`Network::get`].
-    pub fn new(options: &ObjectStores) -> Result<Connector> {
-        let client = TimedClient { client: Network::get()?.client.clone(), idle_time_max: options.idle_time_max };
-        Ok(Connector { client })
+    ///
+    /// * `is_restricted`: whether requests must not go to this machine.
+    pub fn new(options: &ObjectStores, is_restricted: bool) -> Result<Connector> {
+        let network = Network::get()?;
+        let client = if is_restricted { &network.restricted } else { &network.client };
+        Ok(Connector { client: TimedClient { client: client.clone(), idle_time_max: options.idle_time_max } })
     }
 }
 

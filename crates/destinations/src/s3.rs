@@ -8,10 +8,10 @@ use database::backups::DestinationSettings;
 use object_store::aws::AmazonS3Builder;
 use reqwest::Url;
 
-use crate::network;
 use crate::options::{ObjectStores, Opened};
 use crate::secrets::Secrets;
 use crate::settings::{Settings, bad};
+use crate::{addresses, network};
 
 const KNOWN: [&str; 8] = [
     "AwsAccessKey",
@@ -35,6 +35,9 @@ pub(crate) fn open(given: &DestinationSettings, options: &ObjectStores) -> Resul
     let bucket = settings.part_of_address("BucketName", "-._")?;
     let is_path_style = settings.flag("ForcePathStyle")?;
     let server = settings.text("CustomServerUrl")?.map(|text| server(&settings, text)).transpose()?;
+    if let Some(server) = server.as_ref().filter(|_| given.is_restricted) {
+        addresses::check(&settings, "CustomServerUrl", server)?;
+    }
     let region = match settings.text("AwsRegionName")? {
         Some(_) => settings.part_of_address("AwsRegionName", "-")?,
         None if server.is_some() => NO_REGION,
@@ -55,7 +58,7 @@ pub(crate) fn open(given: &DestinationSettings, options: &ObjectStores) -> Resul
         // One request for each file is what all servers know.
         .with_disable_bulk_delete(true)
         .with_retry(network::retries(options))
-        .with_http_connector(network::Connector::new(options)?);
+        .with_http_connector(network::Connector::new(options, given.is_restricted)?);
     if let Some(token) = token {
         builder = builder.with_token(token);
     }
@@ -67,7 +70,12 @@ pub(crate) fn open(given: &DestinationSettings, options: &ObjectStores) -> Resul
     let store = builder
         .build()
         .map_err(|error| bad(format!("'S3Settings' cannot be used: {}", secrets.redact(&error.to_string()))))?;
-    Ok(Opened { store: Arc::new(store), place, root: settings.folder()?, secrets })
+    Ok(Opened {
+        store: Arc::new(store),
+        place,
+        root: settings.folder()?,
+        secrets: secrets.hiding_answers(given.is_restricted),
+    })
 }
 
 /// `CustomServerUrl`.

@@ -4,7 +4,11 @@ use std::fmt;
 
 /// The secrets of one destination.
 #[derive(Clone, Default)]
-pub(crate) struct Secrets(Vec<String>);
+pub(crate) struct Secrets {
+    texts: Vec<String>,
+    /// Whether the words of the store stay here as well: who chose its address may see none that it was not meant for.
+    hides_answers: bool,
+}
 
 /// Shorter ones would take ordinary words out of messages; no store has such keys.
 const SIZE_MIN: usize = 6;
@@ -18,19 +22,28 @@ impl Secrets {
 
     pub fn add(&mut self, secret: &str) {
         if secret.len() >= SIZE_MIN {
-            self.0.push(secret.to_owned());
+            self.texts.push(secret.to_owned());
         }
+    }
+
+    /// Keeps the answers of the store from whoever asks, if `is_restricted`.
+    pub fn hiding_answers(self, is_restricted: bool) -> Secrets {
+        Secrets { hides_answers: is_restricted, ..self }
+    }
+
+    pub fn hides_answers(&self) -> bool {
+        self.hides_answers
     }
 
     /// The text with dots in place of each secret.
     pub fn redact(&self, text: &str) -> String {
-        self.0.iter().fold(text.to_owned(), |text, secret| text.replace(secret.as_str(), "..."))
+        self.texts.iter().fold(text.to_owned(), |text, secret| text.replace(secret.as_str(), "..."))
     }
 }
 
 impl fmt::Debug for Secrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} secrets", self.0.len())
+        write!(f, "{} secrets", self.texts.len())
     }
 }
 

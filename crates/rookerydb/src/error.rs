@@ -86,6 +86,7 @@ pub(crate) fn of_database(error: database::Error) -> Error {
         | E::Load(_)
         | E::TooManyFound
         | E::TooManyIndexes { .. }
+        | E::TooManyAutomaticIndexes { .. }
         | E::IndexLocked { .. }
         | E::IndexOutput { .. }
         | E::AlreadyExists { .. } => Error::Invalid(error.to_string()),

@@ -3,18 +3,23 @@
 //! A short read (one document) runs right on the network thread: handing it over would cost more than it does. What may
 //! take long runs on threads of a [`Pool`] ([`Bridge::run`], `answers`), of which each kind of work has its own, so that
 //! none waits behind work that lasts as long as a client likes. Writes wait for a call-back, not on a thread ([`Bridge::answer`]).
+//!
+//! An API key or certificate takes half of the places for reads and for streams at most, and half of those that wait for one: what lasts as
+//! long as a client likes must leave room for others. Without HTTPS clients are not told apart.
 
+use std::collections::HashMap;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use database::{AsyncWrites, Lead, script};
+use parking_lot::Mutex;
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use crate::error::{Error, Result};
-use crate::limits::{Limits, SHORT_WORK_SIZE};
+use crate::limits::{Limits, SHARES_SWEPT_FROM, SHORT_WORK_SIZE};
 use crate::memory::Memory;
 
 /// Whose threads work runs on.
@@ -30,10 +35,51 @@ pub(crate) enum Pool {
     Short,
 }
 
+/// Who has a share of the pools: SHA-256 of an API key or a certificate.
+pub(crate) type Owner = [u8; 32];
+
+/// The share of one owner: of reads and of streams.
+#[derive(Debug)]
+struct Share {
+    pools: [SharePool; 2],
+    turning: Arc<Semaphore>,
+}
+
+#[derive(Debug)]
+struct SharePool {
+    running: Arc<Semaphore>,
+    waiting: AtomicUsize,
+}
+
+/// A place in a pool, and in the share of its owner.
+#[derive(Debug)]
+pub(crate) struct PoolPermit {
+    _place: OwnedSemaphorePermit,
+    _of_share: Option<(Arc<Share>, OwnedSemaphorePermit)>,
+}
+
+impl Pool {
+    /// The place in a [`Share`] of pools that are shared.
+    fn shared(self) -> Option<usize> {
+        match self {
+            Pool::Reads => Some(0),
+            Pool::Streams => Some(1),
+            Pool::BulkInserts | Pool::Short => None,
+        }
+    }
+}
+
+/// The most that one owner has of a pool or a queue.
+fn half(count: usize) -> usize {
+    (count / 2).max(1)
+}
+
 /// The bounded pools.
 #[derive(Debug)]
 pub(crate) struct Bridge {
     pools: [Permits; 4],
+    /// Those that are in use, and some that were.
+    shares: Mutex<HashMap<Owner, Weak<Share>>>,
     /// Reads that turn out to be long, and wait with their thread for a place among the streams.
     turning: Arc<Semaphore>,
     bulk_inserts: BulkInsertThreads,
@@ -106,6 +152,7 @@ impl Bridge {
                 permits("Limits.BulkInsertThreads", limits.bulk_insert_thread_count),
                 permits("Limits.ShortThreads", limits.short_thread_count),
             ],
+            shares: Mutex::default(),
             turning: Arc::new(Semaphore::new(limits.stream_count)),
             waiting_max: limits.blocking_queue_count,
             wait_max: limits.blocking_wait,
@@ -121,7 +168,7 @@ impl Bridge {
         pool: Pool,
         work: impl FnOnce() -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let permit = self.permit(pool).await?;
+        let permit = self.permit(pool, None).await?;
         self.with_permit(pool, permit, work).await
     }
 
@@ -129,7 +176,7 @@ impl Bridge {
     pub(crate) async fn with_permit<T: Send + 'static>(
         &self,
         pool: Pool,
-        permit: OwnedSemaphorePermit,
+        permit: PoolPermit,
         work: impl FnOnce() -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let memory = self.memory.clone();
@@ -161,24 +208,68 @@ impl Bridge {
 
     /// Waits for a place in a pool.
     ///
+    /// * `owner`: who has a share of the pool; `None`: it is not told from others.
+    ///
     /// # Errors
     ///
     /// [`Error::Busy`] if too many wait, or none becomes free in time.
-    pub(crate) async fn permit(&self, pool: Pool) -> Result<OwnedSemaphorePermit> {
+    pub(crate) async fn permit(&self, pool: Pool, owner: Option<Owner>) -> Result<PoolPermit> {
         let Permits { name, count, running, waiting } = &self.pools[pool as usize];
-        if let Ok(permit) = running.clone().try_acquire_owned() {
-            return Ok(permit);
+        let share = owner.and_then(|owner| Some((self.share(owner), pool.shared()?)));
+        let of_share = match &share {
+            None => Some(None),
+            Some((share, pool)) => {
+                let permit = share.pools[*pool].running.clone().try_acquire_owned().ok();
+                permit.map(|permit| Some((share.clone(), permit)))
+            }
+        };
+        if let Some(of_share) = of_share
+            && let Ok(place) = running.clone().try_acquire_owned()
+        {
+            return Ok(PoolPermit { _place: place, _of_share: of_share });
         }
         let busy =
             |limit, value: usize| Error::Busy { threads: name, count: *count as u64, limit, value: value as u64 };
         let is_full = waiting.fetch_add(1, Relaxed) >= self.waiting_max;
         let _waiting = Waiting(waiting);
-        if is_full {
+        let own = share.as_ref().map(|(share, pool)| &share.pools[*pool].waiting);
+        let is_own_full = own.is_some_and(|own| own.fetch_add(1, Relaxed) >= half(self.waiting_max));
+        let _own_waiting = own.map(Waiting);
+        if is_full || is_own_full {
             return Err(busy("Limits.BlockingQueue", self.waiting_max));
         }
-        let permit = tokio::time::timeout(self.wait_max, running.clone().acquire_owned()).await;
+        // Who has no room in its own share waits there, so that it stands before nobody else in the queue of all.
+        let permits = async {
+            let of_share = match &share {
+                None => None,
+                Some((share, pool)) => {
+                    let permit = share.pools[*pool].running.clone().acquire_owned().await.ok()?;
+                    Some((share.clone(), permit))
+                }
+            };
+            Some(PoolPermit { _place: running.clone().acquire_owned().await.ok()?, _of_share: of_share })
+        };
+        let permits = tokio::time::timeout(self.wait_max, permits).await;
         let seconds = usize::try_from(self.wait_max.as_secs()).unwrap_or(usize::MAX);
-        permit.ok().and_then(|permit| permit.ok()).ok_or_else(|| busy("Limits.BlockingWaitInSec", seconds))
+        permits.ok().flatten().ok_or_else(|| busy("Limits.BlockingWaitInSec", seconds))
+    }
+
+    fn share(&self, owner: Owner) -> Arc<Share> {
+        let mut shares = self.shares.lock();
+        if let Some(share) = shares.get(&owner).and_then(Weak::upgrade) {
+            return share;
+        }
+        if shares.len() >= SHARES_SWEPT_FROM {
+            shares.retain(|_, share| share.strong_count() > 0);
+        }
+        let pool = |pool: Pool| SharePool {
+            running: Arc::new(Semaphore::new(half(self.pools[pool as usize].count))),
+            waiting: AtomicUsize::new(0),
+        };
+        let turning = Arc::new(Semaphore::new(half(self.pools[Pool::Streams as usize].count)));
+        let share = Arc::new(Share { pools: [pool(Pool::Reads), pool(Pool::Streams)], turning });
+        shares.insert(owner, Arc::downgrade(&share));
+        share
     }
 
     /// Waits for the call-back of a write, without holding a thread. `begin` gets the call-back and hands the write over.
@@ -208,13 +299,15 @@ impl Bridge {
     }
 
     /// A place among the streams for work that runs already: waits on this thread, not in its old place.
-    pub(crate) fn turn_into_stream(&self, old: Option<OwnedSemaphorePermit>) -> Result<OwnedSemaphorePermit> {
+    pub(crate) fn turn_into_stream(&self, old: Option<PoolPermit>, owner: Option<Owner>) -> Result<PoolPermit> {
         let Permits { name, count, .. } = &self.pools[Pool::Streams as usize];
         let count = *count as u64;
-        let _turning = self.turning.try_acquire();
-        let _turning = _turning.map_err(|_| Error::Busy { threads: name, count, limit: name, value: count })?;
+        let busy = |_| Error::Busy { threads: name, count, limit: name, value: count };
+        let share = owner.map(|owner| self.share(owner));
+        let _of_share = share.as_ref().map(|share| share.turning.try_acquire()).transpose().map_err(busy)?;
+        let _turning = self.turning.try_acquire().map_err(busy)?;
         drop(old);
-        tokio::runtime::Handle::current().block_on(self.permit(Pool::Streams))
+        tokio::runtime::Handle::current().block_on(self.permit(Pool::Streams, owner))
     }
 }
 
@@ -228,5 +321,49 @@ impl<T: Send + 'static> WriteSender<T> {
     pub(crate) fn into_call_back(self) -> impl FnOnce(database::Result<T>) + Send + 'static {
         // Nobody may be there any more to hear it: the client went away, the write counts all the same.
         move |outcome| drop(self.sender.send(outcome))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn one_owner_leaves_half_of_the_places_and_of_the_queue_to_others() {
+        let limits =
+            Limits { stream_count: 4, blocking_queue_count: 4, blocking_wait: Duration::ZERO, ..Limits::default() };
+        let bridge = Bridge::new(&limits, Memory::new("Limits.Test", 1 << 20), None).unwrap();
+        let permit = async |owner: Option<Owner>| bridge.permit(Pool::Streams, owner).await;
+        let limit = |outcome: Result<PoolPermit>| match outcome {
+            Err(Error::Busy { limit, .. }) => limit,
+            other => panic!("{other:?}"),
+        };
+        let (one, other) = (Some([1; 32]), Some([2; 32]));
+        let held = [permit(one).await.unwrap(), permit(one).await.unwrap()];
+        assert_eq!(limit(permit(one).await), "Limits.BlockingWaitInSec");
+        let of_other = [permit(other).await.unwrap(), permit(other).await.unwrap()];
+        assert_eq!(limit(permit(None).await), "Limits.BlockingWaitInSec");
+        drop(of_other);
+        // What waits for its own share is before nobody else.
+        let patient = Limits { blocking_wait: Duration::from_secs(60), ..limits };
+        let bridge = Arc::new(Bridge::new(&patient, Memory::new("Limits.Test", 1 << 20), None).unwrap());
+        let first =
+            [bridge.permit(Pool::Streams, one).await.unwrap(), bridge.permit(Pool::Streams, one).await.unwrap()];
+        let waiting: Vec<_> = (0..2)
+            .map(|_| {
+                let bridge = bridge.clone();
+                tokio::spawn(async move { bridge.permit(Pool::Streams, one).await.map(drop) })
+            })
+            .collect();
+        while bridge.pools[Pool::Streams as usize].waiting.load(Relaxed) < 2 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(limit(bridge.permit(Pool::Streams, one).await), "Limits.BlockingQueue");
+        assert!(bridge.permit(Pool::Streams, other).await.is_ok() && bridge.permit(Pool::Streams, None).await.is_ok());
+        drop((first, held));
+        for waiting in waiting {
+            waiting.await.unwrap().unwrap();
+        }
+        assert_eq!(bridge.pools[Pool::Streams as usize].waiting.load(Relaxed), 0);
     }
 }

@@ -18,6 +18,7 @@ use query::execute::ScriptFailure;
 
 use crate::cause::Cause;
 use crate::limits::FAILED_ATTEMPT_WINDOW;
+use crate::limits::REQUEST_BODY;
 use crate::messages::reply::{self, Reply};
 
 pub(crate) type Result<T> = std::result::Result<T, Error>;
@@ -239,6 +240,18 @@ const CONCURRENCY: &str = "Raven.Client.Exceptions.ConcurrencyException";
 const PARAMETER_LENGTH_TOLD: usize = 200;
 
 impl Error {
+    /// The refusal of a body that is over a smaller limit than that of all bodies.
+    ///
+    /// * `limit`: the name of that limit.
+    pub(crate) fn of_limit(self, limit: &'static str) -> Error {
+        match self {
+            Error::Limit { status, name: REQUEST_BODY, limit: max, what } => {
+                Error::Limit { status, name: limit, limit: max, what }
+            }
+            error => error,
+        }
+    }
+
     /// * `form`: a form or a combination of what is supported otherwise, as a noun.
     pub(crate) fn not_supported(form: impl Into<String>) -> Error {
         Error::NotSupported { form: form.into() }
@@ -510,6 +523,7 @@ fn database_shape(error: &database::Error) -> Shape {
             exception: CONCURRENCY,
             extra: vec![("Id", None), ("ExpectedChangeVector", None), ("ActualChangeVector", None)],
         },
+        E::BackupWaits { .. } => Shape::new(StatusCode::CONFLICT, INVALID_OPERATION),
         E::InsideOfAnother { .. } => Shape::failed(INVALID_OPERATION),
         E::BadName { .. } | E::BadRequestId { .. } => Shape::refused(BAD_REQUEST),
         E::NotSupported(_) => Shape::new(StatusCode::NOT_IMPLEMENTED, NOT_SUPPORTED),
@@ -530,7 +544,9 @@ fn database_shape(error: &database::Error) -> Shape {
         E::Canceled => Shape::failed("System.OperationCanceledException"),
         E::Io { source, .. } => io_shape(source),
         E::Corrupt { .. } => Shape::failed(INVALID_DATA),
-        E::TooManyIndexes { .. } => Shape::refused("Raven.Client.Exceptions.Documents.Indexes.IndexCreationException"),
+        E::TooManyIndexes { .. } | E::TooManyAutomaticIndexes { .. } => {
+            Shape::refused("Raven.Client.Exceptions.Documents.Indexes.IndexCreationException")
+        }
         E::IndexOutput { .. } => Shape::refused("Raven.Client.Exceptions.Documents.Indexes.IndexInvalidException"),
         E::IndexLocked { .. } => Shape::refused(INVALID_OPERATION),
         E::StaleIndex { .. } | E::Load(_) | E::TooManyFound => Shape::refused(INVALID_OPERATION),

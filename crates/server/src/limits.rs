@@ -42,6 +42,9 @@ pub struct Limits {
     /// `Limits.RequestBodyInMb`: a request body, before and after decompression, in bytes. Over it: 413.
     /// A bulk insert has no such limit; each of its commands is bounded by the size of a document.
     pub request_body_size: usize,
+    /// `Limits.ObjectBodyInMb`: the body of a request that is no document: a query, ids, a definition, settings. Before and after
+    /// decompression, in bytes. Over it: 413. Such a body becomes a tree of values, which takes up to 70 times its size.
+    pub object_body_size: usize,
     /// `Limits.DecompressionRatio`: decompressed to compressed, checked once 1 MiB has come out. Over it: 413.
     /// The default is above what the formats can reach: 1,032 with gzip, 32,768 with zstd (a block of 128 KiB in four bytes).
     pub decompression_ratio: usize,
@@ -98,6 +101,21 @@ pub struct Limits {
     pub queries: QuerySettings,
 }
 
+/// The name of [`Limits::request_body_size`].
+pub(crate) const REQUEST_BODY: &str = "Limits.RequestBodyInMb";
+/// The name of [`Limits::object_body_size`].
+pub(crate) const OBJECT_BODY: &str = "Limits.ObjectBodyInMb";
+
+/// Shares of pools that are kept until those of owners who have none in use are removed.
+pub(crate) const SHARES_SWEPT_FROM: usize = 1024;
+
+/// Connections whose clients are not known yet, of one address, while more than half of all places are taken: one in so many places.
+pub(crate) const UNKNOWN_CONNECTIONS_SHARE: usize = 8;
+/// Bytes of heads that have not arrived to their ends, of all clients that are not known. What comes beyond it closes its connection.
+pub(crate) const UNKNOWN_HEADS_SIZE_MAX: usize = 32 << 20;
+/// Bytes of one of them that are not counted.
+pub(crate) const UNKNOWN_HEAD_FREE_SIZE: usize = 4 << 10;
+
 /// How long no query used an index that `indexes/advice` reports as unused, if the request does not say.
 pub(crate) const ADVICE_UNUSED_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 /// The size below which a compressed body may expand without its ratio being looked at, in bytes.
@@ -137,6 +155,8 @@ pub(crate) const TLS_SESSIONS_KEPT_MAX: usize = 1024;
 pub(crate) const SESSION_DURATION: Duration = Duration::from_secs(12 * 60 * 60);
 /// Sessions of the studio that are open at once. One more ends the one that was begun first.
 pub(crate) const SESSIONS_MAX: usize = 10_000;
+/// Those of one API key. One more ends its oldest.
+pub(crate) const SESSIONS_OF_KEY_MAX: usize = 64;
 
 /// The time over which refused certificates and keys are counted.
 pub(crate) const FAILED_ATTEMPT_WINDOW: Duration = Duration::from_secs(60);
@@ -144,6 +164,9 @@ pub(crate) const FAILED_ATTEMPT_WINDOW: Duration = Duration::from_secs(60);
 pub(crate) const FAILED_ATTEMPT_DELAY: Duration = Duration::from_secs(1);
 /// Addresses whose failures are counted one by one.
 pub(crate) const FAILED_ATTEMPTS_ADDRESSES_MAX: usize = 10_000;
+
+/// The URL of a request of a client that the server does not know, in the audit log, in bytes.
+pub(crate) const UNKNOWN_URL_SIZE_MAX: usize = 200;
 
 /// Records of the audit log that wait for the disk. Further ones are counted as lost.
 pub(crate) const AUDIT_RECORDS_WAITING_MAX: usize = 16 << 10;
@@ -340,6 +363,7 @@ impl Default for Limits {
             reader_rate: 256,
             half_closed: Duration::from_secs(2),
             request_body_size: 256 << 20,
+            object_body_size: 16 << 20,
             decompression_ratio: 50_000,
             connection_count: 10_000,
             failed_attempt_count: 20,
@@ -385,7 +409,7 @@ impl Limits {
     }
 
     /// All of them, in the order of the fields.
-    pub const SETTINGS: [LimitSetting; 35] = [
+    pub const SETTINGS: [LimitSetting; 36] = [
         // Less than 8 KiB is less than what reads heads starts with.
         setting("Limits.HeaderBlockInKb", 8..=1024, |limits, value| limits.header_block_size = kib(value)),
         setting("Limits.HeaderLineInKb", 1..=1024, |limits, value| limits.header_line_size = kib(value)),
@@ -401,7 +425,8 @@ impl Limits {
         setting("Limits.SlowReaderInSec", 1..=86_400, |limits, value| limits.slow_reader = seconds(value)),
         setting("Limits.ReaderRateInBytesPerSec", 0..=1_000_000, |limits, value| limits.reader_rate = count(value)),
         setting("Limits.HalfClosedInSec", 0..=86_400, |limits, value| limits.half_closed = seconds(value)),
-        setting("Limits.RequestBodyInMb", 1..=4096, |limits, value| limits.request_body_size = kib(value) << 10),
+        setting(REQUEST_BODY, 1..=4096, |limits, value| limits.request_body_size = kib(value) << 10),
+        setting(OBJECT_BODY, 1..=4096, |limits, value| limits.object_body_size = kib(value) << 10),
         setting("Limits.DecompressionRatio", 1..=1_000_000, |limits, value| limits.decompression_ratio = count(value)),
         setting("Limits.Connections", 1..=1_000_000, |limits, value| limits.connection_count = count(value)),
         setting("Limits.FailedAttempts", 0..=1_000_000, |limits, value| limits.failed_attempt_count = count(value)),

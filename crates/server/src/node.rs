@@ -60,7 +60,10 @@ pub(crate) struct Node {
     pub(crate) bodies: Arc<Memory>,
     pub(crate) answers: Answers,
     pub(crate) connections: Arc<Connections>,
+    /// Refusals of certificates and API keys.
     pub(crate) attempts: Attempts,
+    /// Refusals of clients that sent neither.
+    pub(crate) unidentified: Attempts,
     /// `None`: there is none.
     pub(crate) audit: Option<AuditLog>,
     pub(crate) metrics: Metrics,

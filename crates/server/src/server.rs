@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
+use database::backups::DestinationKind;
 use database::limits::{BODIES_MEMORY, MEMORY};
 use database::{AsyncWrites, Clock, Databases, DatabasesOptions, SystemClock};
 use tokio::io::unix::AsyncFd;
@@ -54,6 +55,8 @@ pub struct Options {
     pub public_url: Option<String>,
     /// Names by which clients may call the server, besides `localhost`, addresses and the host of `public_url`.
     pub allowed_hosts: Vec<String>,
+    /// Origins of pages of others that may call the server: `http://localhost:5173`.
+    pub allowed_origins: Vec<String>,
     /// The folder of the databases; ignored when they are in memory.
     pub data_directory: PathBuf,
     /// Keep everything in memory and lose it at the end.
@@ -78,10 +81,14 @@ pub struct Options {
     pub audit: Option<AuditOptions>,
     /// The folder below which all backups to folders lie; `None`: anywhere.
     pub backup_root: Option<PathBuf>,
+    /// The kinds of places that backups may go to; `None`: all.
+    pub allowed_destinations: Option<Vec<DestinationKind>>,
     /// The commit that the program was built from, for `/metrics`; `None`: not known.
     pub commit: Option<String>,
     /// The clock by which documents expire, are refreshed and archived.
     pub clock: Arc<dyn Clock>,
+    /// Between two rounds of what is due now and then: keys and certificates that expired, tombstones that are not needed.
+    pub maintain_every: Duration,
 }
 
 impl Default for Options {
@@ -93,6 +100,7 @@ impl Default for Options {
             admins: Vec::new(),
             public_url: None,
             allowed_hosts: Vec::new(),
+            allowed_origins: Vec::new(),
             data_directory: PathBuf::from("data"),
             in_memory: false,
             mcp_writes_allowed: false,
@@ -105,8 +113,10 @@ impl Default for Options {
             access_log: false,
             audit: None,
             backup_root: None,
+            allowed_destinations: None,
             commit: None,
             clock: Arc::new(SystemClock),
+            maintain_every: MAINTAIN_EVERY,
         }
     }
 }
@@ -328,6 +338,7 @@ impl Server {
             answers: Answers::default(),
             connections: Arc::new(Connections::new()),
             attempts: Attempts::new(Instant::now()),
+            unidentified: Attempts::new(Instant::now()),
             audit,
             metrics: Metrics::default(),
             latencies: Latencies::default(),
@@ -342,7 +353,7 @@ impl Server {
             data_directory: folder,
             feeds: Feeds::default(),
             traffic_watch: parking_lot::Mutex::default(),
-            hosts: Hosts::new(options.public_url.as_deref(), &names, options.scheme),
+            hosts: Hosts::new(options.public_url.as_deref(), &names, &options.allowed_origins, options.scheme),
             tls,
             reachable,
             url,
@@ -354,7 +365,7 @@ impl Server {
         });
         let mut tasks = JoinSet::new();
         tasks.spawn(listener::sweep(node.clone()));
-        tasks.spawn(maintain(node.clone(), stopped.clone()));
+        tasks.spawn(maintain(node.clone(), options.maintain_every, stopped.clone()));
         if let Some(ends) = write_ends {
             // Not one of `tasks`, which end with the server: it ends with the last environment.
             tokio::spawn(ends.reap());
@@ -390,7 +401,8 @@ impl Server {
             let _ = tokio::time::timeout(CLOSE_GRACE, self.node.connections.all_ended()).await;
         }
         if self.node.tls.is_some() {
-            maintain_access(&self.node).await;
+            let now = SystemTime::now();
+            maintain_access(&self.node, now, now).await;
         }
         // Only now the sweeper as well: until here it closes connections whose deadlines pass.
         self.tasks.abort_all();
@@ -477,15 +489,24 @@ impl Drop for WriteEnds {
     }
 }
 
-/// Reads the files of the certificate again if they were changed, ends sessions of the studio, and stores when API keys were used last.
-async fn maintain_access(node: &Arc<Node>) {
+/// Reads the files of the certificate again if they were changed, ends sessions of the studio and the connections of keys and certificates
+/// that expired, and stores when API keys were used last.
+///
+/// * `last`: when it did so before.
+async fn maintain_access(node: &Arc<Node>, last: SystemTime, now: SystemTime) {
     let maintained = node.clone();
     let work = move || {
         if let Some(tls) = &maintained.tls {
             tls.reload_if_changed();
-            for session in tls.sessions.sweep(Instant::now(), |key| tls.registry.key(key).is_some()) {
+            let is_valid = |key: &[u8; 32]| tls.registry.key(key).is_some_and(|key| key.expired(now).is_none());
+            for session in tls.sessions.sweep(Instant::now(), is_valid) {
                 maintained.connections.close_sockets_of(&session);
             }
+            for key in tls.registry.expired_between(last, now) {
+                maintained.connections.close_those_of(&key);
+            }
+            let seconds = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
+            maintained.connections.close_expired(i64::try_from(seconds).unwrap_or(i64::MAX));
             tls.registry.store_uses(&maintained.databases)?;
         }
         Ok(())
@@ -496,10 +517,13 @@ async fn maintain_access(node: &Arc<Node>) {
 }
 
 /// What is due now and then in the databases and for the certificate, until the server stops.
-async fn maintain(node: Arc<Node>, mut stopped: watch::Receiver<bool>) {
-    while tokio::time::timeout(MAINTAIN_EVERY, stopped.changed()).await.is_err() {
+async fn maintain(node: Arc<Node>, every: Duration, mut stopped: watch::Receiver<bool>) {
+    let mut last = SystemTime::now();
+    while tokio::time::timeout(every, stopped.changed()).await.is_err() {
         if node.tls.is_some() {
-            maintain_access(&node).await;
+            let now = SystemTime::now();
+            maintain_access(&node, last, now).await;
+            last = now;
         }
         let databases = node.databases.clone();
         let work = move || Ok(databases.maintain());
@@ -530,6 +554,7 @@ fn open_databases(
         options.destinations = Arc::new(destinations::ObjectStores::default());
     }
     options.backup_root = given.backup_root.clone();
+    options.allowed_destinations = given.allowed_destinations.clone();
     options.limits.memory = memory.clone();
     options.limits.bodies = bodies.clone();
     options.limits.page_versions_size = limits.page_versions_size;

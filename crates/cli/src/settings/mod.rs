@@ -264,6 +264,7 @@ impl Settings {
                 *network = Network::parse(value).context("expected None, Local, PrivateNetwork or PublicNetwork")?;
             }
             Some(Name::AllowedHosts) => self.options.allowed_hosts = values::hosts(value)?,
+            Some(Name::AllowedOrigins) => self.options.allowed_origins = values::origins(value)?,
             Some(Name::CertificatePfx) => self.options.certificate.pfx = values::file(value),
             Some(Name::CertificatePassword) => {
                 self.options.certificate.password = (!value.is_empty()).then(|| Password(value.to_owned()));
@@ -286,6 +287,7 @@ impl Settings {
             Some(Name::BackupRoot) => {
                 self.options.backup_root = values::file(value).map(std::path::absolute).transpose()?;
             }
+            Some(Name::BackupDestinations) => self.options.allowed_destinations = values::destinations(value)?,
             Some(Name::McpWrites) => {
                 self.options.mcp_writes_allowed = values::truth(value).context("expected true or false")?
             }
@@ -372,6 +374,8 @@ mod tests {
 
     use server::Scheme;
 
+    use database::backups::DestinationKind;
+
     use super::*;
 
     fn flags(arguments: &[&str]) -> Result<(Vec<Given>, Vec<OsString>), String> {
@@ -393,6 +397,21 @@ mod tests {
         let both = ["rookery", "--ServerUrl=http://localhost:1", "--Security.AllowedHosts=http://raven:80/"];
         check(&both, &["raven", "localhost"]);
         assert!(settings(&["rookery", "--Security.AllowedHosts=a b"]).is_err());
+        let origins = |value: &str| {
+            settings(&["rookery", &format!("--Security.AllowedOrigins={value}")]).map(|s| s.options.allowed_origins)
+        };
+        assert_eq!(
+            origins("http://localhost:5173; https://db.example/").unwrap(),
+            ["http://localhost:5173", "https://db.example/"]
+        );
+        let kinds = |value: &str| {
+            settings(&["rookery", &format!("--Backup.AllowedDestinations={value}")])
+                .map(|s| s.options.allowed_destinations)
+        };
+        assert_eq!(kinds("Local; amazons3;FTP").unwrap(), Some(vec![DestinationKind::Local, DestinationKind::S3]));
+        assert_eq!((kinds("").unwrap(), kinds("All").unwrap(), kinds("None").unwrap()), (None, None, Some(Vec::new())));
+        assert!(kinds("Local,Azure").is_err());
+        assert!(origins("localhost:5173").is_err() && origins("*").is_err());
     }
 
     #[test]

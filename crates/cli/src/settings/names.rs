@@ -16,6 +16,7 @@ pub(super) enum Name {
     RunInMemory,
     UnsecuredAccess,
     AllowedHosts,
+    AllowedOrigins,
     CertificatePfx,
     CertificatePassword,
     CertificatePem,
@@ -24,6 +25,7 @@ pub(super) enum Name {
     AuditFolder,
     AuditRetention,
     BackupRoot,
+    BackupDestinations,
     McpWrites,
     SetupMode,
     ParentProcess,
@@ -155,13 +157,14 @@ pub(super) const OWN_FLAGS: [(&str, &str); 5] = [
     ("log-format", "Log.Format"),
 ];
 
-const NAMES: [(&str, Name); 28] = [
+const NAMES: [(&str, Name); 30] = [
     ("ServerUrl", Name::ServerUrl),
     ("PublicServerUrl", Name::PublicServerUrl),
     ("DataDir", Name::DataDir),
     ("RunInMemory", Name::RunInMemory),
     ("Security.UnsecuredAccessAllowed", Name::UnsecuredAccess),
     ("Security.AllowedHosts", Name::AllowedHosts),
+    ("Security.AllowedOrigins", Name::AllowedOrigins),
     ("Security.Certificate.Path", Name::CertificatePfx),
     ("Security.Certificate.Password", Name::CertificatePassword),
     ("Security.Certificate.PemPath", Name::CertificatePem),
@@ -171,6 +174,7 @@ const NAMES: [(&str, Name); 28] = [
     ("Security.AuditLog.RetentionTimeInHours", Name::AuditRetention),
     ("Security.AuditLog.RetentionTimeInHrs", Name::AuditRetention),
     ("Backup.LocalRootPath", Name::BackupRoot),
+    ("Backup.AllowedDestinations", Name::BackupDestinations),
     ("Mcp.WritesAllowed", Name::McpWrites),
     ("Setup.Mode", Name::SetupMode),
     ("Testing.ParentProcessId", Name::ParentProcess),

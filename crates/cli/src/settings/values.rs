@@ -4,6 +4,7 @@ use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 
 use anyhow::{Context, bail, ensure};
+use database::backups::DestinationKind;
 use server::{LogLevel, LogThreshold, Scheme, TrustedThumbprint};
 
 /// What is left of a URL that may name scheme, host and port only.
@@ -85,6 +86,44 @@ pub(super) fn thumbprints(value: &str) -> anyhow::Result<Vec<TrustedThumbprint>>
 pub(super) fn hosts(urls: &str) -> anyhow::Result<Vec<String>> {
     let urls = urls.split(';').map(str::trim).filter(|url| !url.is_empty());
     urls.map(|url| Ok(Url::parse(url)?.host.to_owned())).collect()
+}
+
+/// Kinds of places for backups by RavenDB's names, separated by `;`; `None`: all.
+pub(super) fn destinations(names: &str) -> anyhow::Result<Option<Vec<DestinationKind>>> {
+    // Of these two there are none here, which a list that RavenDB has may allow all the same.
+    const KNOWN: [(&str, Option<DestinationKind>); 7] = [
+        ("Local", Some(DestinationKind::Local)),
+        ("AmazonS3", Some(DestinationKind::S3)),
+        ("Azure", Some(DestinationKind::Azure)),
+        ("GoogleCloud", Some(DestinationKind::GoogleCloud)),
+        ("AmazonGlacier", None),
+        ("FTP", None),
+        ("None", None),
+    ];
+    let mut allowed = Vec::new();
+    let mut names = names.split(';').map(str::trim).filter(|name| !name.is_empty()).peekable();
+    if names.peek().is_none_or(|first| first.eq_ignore_ascii_case("All")) {
+        return Ok(None);
+    }
+    for name in names {
+        let known = KNOWN.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        let (_, kind) = known.with_context(|| format!("expected All, None, or some of Local, AmazonS3, Azure and GoogleCloud with ';' between them, not '{name}'"))?;
+        allowed.extend(*kind);
+    }
+    Ok(Some(allowed))
+}
+
+/// Origins of pages, separated by `;`, each with scheme, host and port.
+pub(super) fn origins(urls: &str) -> anyhow::Result<Vec<String>> {
+    let urls = urls.split(';').map(str::trim).filter(|url| !url.is_empty());
+    urls.map(|url| {
+        let Url { scheme, .. } = Url::parse(url)?;
+        let has_scheme =
+            url.contains("://") && ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
+        ensure!(has_scheme, "expected origins such as http://localhost:5173");
+        Ok(url.to_owned())
+    })
+    .collect()
 }
 
 /// A URL that clients are told, without a slash at its end; `None` if nothing is given. It may be `https`: something in

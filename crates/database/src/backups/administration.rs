@@ -9,7 +9,7 @@ use json::Value;
 
 use super::archive::Host;
 use super::configuration::{PERIODIC_BACKUPS, bad};
-use super::server_wide::is_server_wide;
+use super::server_wide::{self, is_server_wide};
 use super::spool::IN_PROGRESS;
 use super::{
     ArchiveState, ArchiveStatus, BackupConfiguration, BackupStarted, BackupStatus, BackupTask, Destination,
@@ -27,7 +27,7 @@ impl Databases {
     ///
     /// [`Error::Missing`]
     pub fn backup_tasks(&self, name: &str) -> Result<Vec<BackupTask>> {
-        Ok(BackupTask::of_record(&self.record(name)?.value))
+        Ok(server_wide::tasks_of(&self.record(name)?.value, &self.server_wide_backups()?))
     }
 
     /// Adds a task to a database, or replaces the one of its `TaskId`; gives the raft index and the id.
@@ -196,7 +196,7 @@ impl Databases {
     ///
     /// # Errors
     ///
-    /// [`Error::BadBackup`] for a folder where none may be, [`Error::Missing`], [`Error::Disabled`].
+    /// [`Error::BadBackup`] for a folder where none may be, [`Error::BackupWaits`], [`Error::Missing`], [`Error::Disabled`].
     pub fn begin_backup(&self, name: &str, configuration: BackupConfiguration) -> Result<BackupStarted> {
         self.check_places(&configuration)?;
         self.backups.begin(&self.find(name)?, None, Arc::new(configuration), true)
@@ -232,7 +232,7 @@ impl Databases {
     /// Tells the scheduler which tasks a database has.
     pub(crate) fn configure_backups(&self, name: &str) -> Result<()> {
         let record = self.record(name)?;
-        let tasks = if record.is_disabled() { Vec::new() } else { BackupTask::of_record(&record.value) };
+        let tasks = if record.is_disabled() { Vec::new() } else { self.backup_tasks(name)? };
         let statuses = if tasks.is_empty() { Vec::new() } else { self.system.backup_statuses(name)? };
         let archived = tasks.iter().find(|task| task.is_archived && !task.is_disabled).cloned();
         if !record.is_disabled()
@@ -270,10 +270,36 @@ impl Databases {
 
     pub(crate) fn check_places(&self, configuration: &BackupConfiguration) -> Result<()> {
         for place in &configuration.destinations {
+            if place.is_restricted && place.kind == DestinationKind::Local {
+                self.check_below_root(&self.backup_folder(&place.settings)?)?;
+            }
             // A program that opens no such places says so now, not at night.
             self.open_destination(place)?;
         }
         Ok(())
+    }
+
+    /// Refuses a folder outside of the one for backups, which the setting names or which is in the data directory.
+    fn check_below_root(&self, place: &FolderDestination) -> Result<()> {
+        let root = self.options.backup_root.clone().or_else(|| Some(self.folder()?.join("backups")));
+        match root {
+            Some(root) if place.folder().starts_with(&root) => Ok(()),
+            _ => Err(bad(format!(
+                "the folder '{}' of a backup does not lie in the folder for backups, and only operators may choose others. \
+                 Give a name such as 'shop', which lies there",
+                place.folder().display()
+            ))),
+        }
+    }
+
+    fn check_allowed(&self, kind: DestinationKind) -> Result<()> {
+        match &self.options.allowed_destinations {
+            Some(allowed) if !allowed.contains(&kind) => Err(bad(format!(
+                "'{}' is not among the destinations that the setting Backup.AllowedDestinations allows",
+                kind.settings_name()
+            ))),
+            _ => Ok(()),
+        }
     }
 
     /// Opens a place for backups.
@@ -282,6 +308,7 @@ impl Databases {
     ///
     /// [`Error::BadBackup`] for a folder where none may be, [`Error::NotSupported`], [`Error::Destination`].
     pub fn open_destination(&self, settings: &DestinationSettings) -> Result<Arc<dyn Destination>> {
+        self.check_allowed(settings.kind)?;
         match settings.kind {
             DestinationKind::Local => Ok(Arc::new(self.backup_folder(&settings.settings)?)),
             _ => self.options.destinations.open(settings),
@@ -294,8 +321,15 @@ impl Databases {
     ///
     /// [`Error::BadBackup`]: it lies outside of the folder that the node allows.
     pub fn backup_folder(&self, settings: &Value) -> Result<FolderDestination> {
+        self.check_allowed(DestinationKind::Local)?;
         let text = settings.get("FolderPath").and_then(Value::as_str).unwrap_or_default();
         let given = Path::new(text);
+        if text.contains(char::is_control) {
+            return Err(bad(format!(
+                "the folder '{}' of a backup must not have control characters in it",
+                text.escape_debug()
+            )));
+        }
         if given.components().any(|part| part == Component::ParentDir) {
             return Err(bad(format!("the folder '{text}' of a backup must not have '..' in it")));
         }

@@ -14,6 +14,7 @@ use json::Value;
 
 use super::encryption::{BackupKey, KEY_SIZE};
 use super::schedule::Schedule;
+use super::server_wide;
 use crate::limits::{
     BACKUP_COMPRESSION_LEVEL, BACKUP_OPTIMAL_LEVEL, BACKUP_SMALLEST_LEVEL, BACKUP_TASK_NAME_SIZE_MAX, BACKUP_TASKS_MAX,
 };
@@ -24,6 +25,18 @@ use crate::{Error, Result};
 pub(crate) const PERIODIC_BACKUPS: &str = "PeriodicBackups";
 /// The property of a task whose database is archived.
 const POINT_IN_TIME: &str = "PointInTime";
+
+/// The property of a configuration that an operator did not make. RavenDB does not have it.
+const RESTRICTED: &str = "Restricted";
+
+/// Notes in a configuration whether it is that of someone below operator, whatever it said before. Its places are then restricted to the
+/// folder for backups, and to addresses that are neither this machine's nor its link's.
+pub fn set_restricted(configuration: &mut Value, is_restricted: bool) {
+    configuration.remove(RESTRICTED);
+    if is_restricted {
+        configuration.set(RESTRICTED, true.into());
+    }
+}
 
 /// What a backup holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,6 +103,8 @@ pub struct DestinationSettings {
     pub kind: DestinationKind,
     /// `{"FolderPath":"/backups"}`, `{"BucketName":"..","AwsRegionName":"..",..}`, ..
     pub settings: Value,
+    /// Whether someone below operator chose it: see [`set_restricted`].
+    pub is_restricted: bool,
 }
 
 /// The settings have keys and tokens, which stay out of logs: their names are shown.
@@ -206,10 +221,11 @@ impl BackupTask {
         })
     }
 
-    /// The tasks of a record, which were checked before it was stored.
+    /// The tasks of a record, which were checked before it was stored. Those of server-wide backups have no keys and cannot run:
+    /// [`crate::Databases::backup_tasks`] gives all of them whole.
     pub fn of_record(record: &Value) -> Vec<BackupTask> {
         let Some(Value::Array(tasks)) = record.get(PERIODIC_BACKUPS) else { return Vec::new() };
-        tasks.iter().filter_map(|task| BackupTask::from_json(task).ok()).collect()
+        tasks.iter().filter_map(|task| server_wide::read_from_record(task).ok()).collect()
     }
 }
 
@@ -230,7 +246,7 @@ pub(crate) fn check_tasks(tasks: &Value) -> Result<()> {
         Value::Array(tasks) => {
             let mut ids = Vec::with_capacity(tasks.len());
             for task in tasks {
-                let task = BackupTask::from_json(task)?;
+                let task = server_wide::read_from_record(task)?;
                 if task.id == 0 || ids.contains(&task.id) {
                     return Err(bad(format!("each of '{PERIODIC_BACKUPS}' must have a 'TaskId' of its own")));
                 }
@@ -283,6 +299,8 @@ fn read(value: &Value) -> Result<Read> {
     for (name, value) in members.iter().filter(|(_, value)| *value != Value::Null) {
         read_property(&mut read, name, value)?;
     }
+    let is_restricted = value.get(RESTRICTED).and_then(Value::as_bool) == Some(true);
+    read.configuration.destinations.iter_mut().for_each(|place| place.is_restricted = is_restricted);
     if read.configuration.destinations.is_empty() {
         return Err(bad(
             "the backup has no destination. Give it 'LocalSettings', 'S3Settings', 'AzureSettings' or 'GoogleCloudSettings'",
@@ -331,6 +349,7 @@ fn read_property(read: &mut Read, name: &str, value: &Value) -> Result<()> {
         "MentorNode" => _ = text(name, value)?,
         "PinToMentorNode" => _ = flag(name, value)?,
         "CreatedAt" => _ = text(name, value)?,
+        RESTRICTED => _ = flag(name, value)?,
         // What the client for Java and the one for Python send of lists that they only read.
         "BackupDestinations" if matches!(value, Value::Array(_)) => {}
         _ => {
@@ -418,7 +437,7 @@ fn destination(kind: DestinationKind, settings: &Value) -> Result<DestinationSet
             return Err(bad(format!("'{property}' in '{name}' must be given")));
         }
     }
-    Ok(DestinationSettings { kind, settings: settings.clone() })
+    Ok(DestinationSettings { kind, settings: settings.clone(), is_restricted: false })
 }
 
 fn schedule(name: &str, value: &Value) -> Result<Option<Schedule>> {
@@ -488,6 +507,7 @@ fn completed(given: &Value) -> Value {
         ("GoogleCloudSettings", Value::Null),
     ];
     let mut completed = Value::object();
+    set_restricted(&mut completed, given.get(RESTRICTED).and_then(Value::as_bool) == Some(true));
     for (name, default) in defaults {
         completed.set(name, given.get(name).filter(|value| **value != Value::Null).cloned().unwrap_or(default));
     }

@@ -166,8 +166,7 @@ impl Destination for FolderDestination {
     }
 
     fn get(&self, path: &str) -> Result<Box<dyn Read + Send>> {
-        let file = File::open(self.path_of(path)).map_err(self.failed("read", path))?;
-        Ok(Box::new(file))
+        Ok(Box::new(open_regular(&self.path_of(path)).map_err(self.failed("read", path))?))
     }
 
     fn remove(&self, path: &str) -> Result<()> {
@@ -185,6 +184,20 @@ impl Destination for FolderDestination {
     }
 }
 
+/// Opens a file for reading. A pipe or a device is refused: opening or reading it might never end.
+fn open_regular(path: &Path) -> io::Result<File> {
+    let mut options = fs::OpenOptions::new();
+    options.read(true);
+    // A pipe that nobody writes to is open at once.
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, rustix::fs::OFlags::NONBLOCK.bits() as i32);
+    let file = options.open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
+    }
+    Ok(file)
+}
+
 /// Makes a file that no other user of this machine reads.
 pub(crate) fn create_private(path: &Path) -> io::Result<File> {
     let mut options = fs::OpenOptions::new();
@@ -196,4 +209,22 @@ pub(crate) fn create_private(path: &Path) -> io::Result<File> {
 
 pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+
+    use super::*;
+
+    #[test]
+    fn a_pipe_in_place_of_a_file_is_refused_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        mknodat(CWD, folder.path().join("pipe"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        fs::write(folder.path().join("file"), "x").unwrap();
+        let place = FolderDestination::new(folder.path());
+        let refused = place.get("pipe").map(drop).unwrap_err().to_string();
+        assert!(refused.contains("no regular file"), "{refused}");
+        assert!(place.get(".").is_err() && place.get("file").is_ok());
+    }
 }

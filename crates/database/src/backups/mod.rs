@@ -45,7 +45,9 @@ mod tasks;
 pub(crate) use administration::archive_bytes_max;
 pub use archive::{Archive, ArchiveStatus, Until};
 pub(crate) use archive::{ArchiveState, Archiver, Host as ArchiveHost};
-pub use configuration::{BackupConfiguration, BackupKind, BackupTask, DestinationKind, DestinationSettings};
+pub use configuration::{
+    BackupConfiguration, BackupKind, BackupTask, DestinationKind, DestinationSettings, set_restricted,
+};
 pub(crate) use configuration::{PERIODIC_BACKUPS, check_tasks};
 pub(crate) use destination::FoldersOnly;
 pub use destination::{Destination, FolderDestination, OpenDestination, StoredFile};
@@ -54,7 +56,7 @@ pub use names::{BackupName, FileKind};
 pub use points::RestorePoint;
 pub use restore::{Restore, RestoreRequest};
 pub use result::{BackupResult, UploadCounts};
-pub(crate) use server_wide::set_tasks as set_server_wide_tasks;
+pub(crate) use server_wide::{leave_out_keys as leave_out_server_wide_keys, set_tasks as set_server_wide_tasks};
 pub(crate) use spool::IN_PROGRESS;
 pub use status::BackupStatus;
 pub(crate) use tasks::BackupTasks;

@@ -1,6 +1,9 @@
 //! Backups of all databases of a node: one configuration, and a task in each database.
 //!
 //! The task has the name `Server Wide Backup, <name>`, and places of its own: the name of the database is appended to each folder.
+//!
+//! The admin of a database reads its record, and so does whoever has a backup of it. Therefore the task in the record has no keys:
+//! [`LEFT_OUT`] stands in their place, and [`tasks_of`] takes them from the configuration of the node when a task is planned.
 
 use std::sync::Arc;
 
@@ -17,9 +20,77 @@ use crate::{Databases, Error, Result, name};
 const PREFIX: &str = "Server Wide Backup, ";
 const EXCLUDED: &str = "ExcludedDatabases";
 
+/// What stands in a record in place of a key, an account or an address of the node.
+const LEFT_OUT: &str = "(left out)";
+/// The settings of places, and of encryption, that the admin of a database may see.
+const VISIBLE: [&str; 6] =
+    ["FolderPath", "RemoteFolderName", "BucketName", "AwsRegionName", "StorageContainer", "EncryptionMode"];
+const ENCRYPTION: &str = "BackupEncryptionSettings";
+
 /// Whether a task of a database belongs to one of the node.
 pub(crate) fn is_server_wide(task: &BackupTask) -> bool {
     task.name.starts_with(PREFIX)
+}
+
+/// The tasks of a record, those of the node with their keys. One whose backup the node does not have is passed over.
+///
+/// * `all`: the backups of the node.
+pub(crate) fn tasks_of(record: &Value, all: &[Value]) -> Vec<BackupTask> {
+    let database = record.get("DatabaseName").and_then(Value::as_str).unwrap_or_default();
+    let Some(Value::Array(tasks)) = record.get(PERIODIC_BACKUPS) else { return Vec::new() };
+    let resolved = tasks.iter().filter_map(|task| match server_wide_name(task) {
+        None => BackupTask::from_json(task).ok(),
+        Some(name) => BackupTask::from_json(&task_of(all.iter().find(|backup| named(backup, name))?, database)).ok(),
+    });
+    resolved.collect()
+}
+
+/// A task as it can be read from a record alone: one of the node has neither keys nor encryption.
+///
+/// # Errors
+///
+/// As [`BackupTask::from_json`].
+pub(crate) fn read_from_record(task: &Value) -> Result<BackupTask> {
+    match server_wide_name(task) {
+        None => BackupTask::from_json(task),
+        Some(_) => {
+            let mut task = task.clone();
+            task.remove(ENCRYPTION);
+            BackupTask::from_json(&task)
+        }
+    }
+}
+
+/// Removes the keys that former versions stored in records.
+pub(crate) fn leave_out_keys(record: &mut Value) {
+    let Some(Value::Array(mut tasks)) = record.remove(PERIODIC_BACKUPS) else { return };
+    for task in &mut tasks {
+        if server_wide_name(task).is_some() {
+            *task = without_keys(task);
+        }
+    }
+    record.set(PERIODIC_BACKUPS, Value::Array(tasks));
+}
+
+/// The name of the backup of the node that a task belongs to.
+fn server_wide_name(task: &Value) -> Option<&str> {
+    task.get("Name").and_then(Value::as_str).unwrap_or_default().strip_prefix(PREFIX)
+}
+
+/// A task with [`LEFT_OUT`] in place of all texts of its places and its encryption that are not [`VISIBLE`].
+fn without_keys(task: &Value) -> Value {
+    let mut task = task.clone();
+    for part in DestinationKind::ALL.map(DestinationKind::settings_name).into_iter().chain([ENCRYPTION]) {
+        let Some(Value::Object(members)) = task.get(part) else { continue };
+        let mut settings = Value::object();
+        for (name, value) in members {
+            let is_plain = matches!(value, Value::Null | Value::Bool(_) | Value::Number(_));
+            let is_visible = is_plain || VISIBLE.contains(&name.as_str());
+            settings.set(name, if is_visible { value.clone() } else { LEFT_OUT.into() });
+        }
+        task.set(part, settings);
+    }
+    task
 }
 
 impl Databases {
@@ -138,19 +209,17 @@ pub(crate) fn set_tasks(record: &mut Value, all: &[Value]) {
         Some(Value::Array(tasks)) => tasks,
         _ => Vec::new(),
     };
-    let is_own = |task: &Value| {
-        let name = task.get("Name").and_then(Value::as_str).unwrap_or_default();
-        !name.starts_with(PREFIX)
-    };
-    tasks.retain(is_own);
+    tasks.retain(|task| server_wide_name(task).is_none());
     let excludes = |backup: &Value| {
         let excluded = excluded(backup).unwrap_or_default();
         excluded.iter().any(|name| name.eq_ignore_ascii_case(&database))
     };
-    tasks.extend(all.iter().filter(|backup| !excludes(backup)).map(|backup| task_of(backup, &database)));
+    let own = all.iter().filter(|backup| !excludes(backup));
+    tasks.extend(own.map(|backup| without_keys(&task_of(backup, &database))));
     record.set(PERIODIC_BACKUPS, Value::Array(tasks));
 }
 
+/// The task of a database, with its keys.
 fn task_of(backup: &Value, database: &str) -> Value {
     let mut task = backup.clone();
     task.remove(EXCLUDED);

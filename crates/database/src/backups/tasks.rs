@@ -152,7 +152,8 @@ impl BackupTasks {
     ///
     /// # Errors
     ///
-    /// [`Error::BadBackup`]: too many wait, or the node is being closed.
+    /// [`Error::BackupWaits`]: one of the database that belongs to no task waits, and this is another one. [`Error::BadBackup`]: too many
+    /// wait, or the node is being closed.
     pub fn begin(
         &self,
         database: &Arc<Database>,
@@ -246,6 +247,10 @@ impl Shared {
         let is_same = |job: &&Job| id.is_some() && job.database == name && job.task.as_ref().map(|task| task.id) == id;
         if let Some(job) = state.running.iter().chain(&state.waiting).find(is_same) {
             return Ok(BackupStarted { operation: job.operation.clone() });
+        }
+        // The queue is one for all databases: each has a place in it for what belongs to no task.
+        if id.is_none() && state.waiting.iter().any(|job| job.task.is_none() && job.database == name) {
+            return Err(Error::BackupWaits { name: database.name().to_owned() });
         }
         if state.waiting.len() >= BACKUPS_WAITING_MAX {
             return Err(bad(format!(

@@ -17,7 +17,10 @@ use super::open::Index;
 use super::pool::IndexingPool;
 use super::scheduler::RoundPacer;
 use super::stored::StoredIndex;
-use crate::limits::{INDEX_COUNT_MAX, INDEX_DEFINITIONS_KEPT_MAX, INDEX_FLUSH_BYTES, LOCKED_FOLDER_WAITS_MAX, Limits};
+use crate::limits::{
+    AUTOMATIC_INDEX_COUNT_MAX, INDEX_COUNT_MAX, INDEX_DEFINITIONS_KEPT_MAX, INDEX_FLUSH_BYTES, LOCKED_FOLDER_WAITS_MAX,
+    Limits, SEPARATE_INDEX_COUNT_MAX,
+};
 use crate::{AutomaticIndexes, Database, Error, IndexChange, Result, compaction, folders};
 
 /// The indexes of a database.
@@ -307,6 +310,13 @@ impl Indexes {
             return Ok(index);
         }
         let open = self.open.load();
+        // Whoever reads makes them, and they have descriptors and cost each write.
+        let count = open.iter().filter(|index| index.definition().as_automatic().is_some()).count();
+        if count >= AUTOMATIC_INDEX_COUNT_MAX {
+            return Err(Error::TooManyAutomaticIndexes { name: database.name().to_owned() });
+        }
+        let is_separate = automatic == AutomaticIndexes::Separate && count >= SEPARATE_INDEX_COUNT_MAX;
+        let automatic = if is_separate { AutomaticIndexes::Widened } else { automatic };
         let definition = IndexDefinition::Automatic(new_for(&open, needed, automatic));
         self.add(&database, StoredIndex::new(definition, IndexSettings::default(), false, Date::now()))
     }

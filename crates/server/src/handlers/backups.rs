@@ -7,7 +7,7 @@
 //! all databases.
 
 use database::Databases;
-use database::backups::{BackupConfiguration, BackupStarted};
+use database::backups::{self, BackupConfiguration, BackupStarted};
 use database::documents::Feature;
 use database::time_span::{self, TIME_SPAN};
 use hyper::StatusCode;
@@ -19,9 +19,16 @@ use crate::error::{Error, Result};
 use crate::messages::reply::{self, Reply};
 use crate::routing::exchange::Exchange;
 
+/// The configuration of a task or of one backup, with a note if its places are to be those for users below operator.
+async fn read_configuration(exchange: &mut Exchange) -> Result<Value> {
+    let mut value = exchange.read_whole_object().await?;
+    backups::set_restricted(&mut value, !exchange.peer.identity.is_operator());
+    Ok(value)
+}
+
 /// Adds or replaces a task. 200 `{RaftCommandIndex, TaskId}`.
 pub(crate) async fn put_task(mut exchange: Exchange) -> Result<Reply> {
-    let value = exchange.read_whole_object().await?;
+    let value = read_configuration(&mut exchange).await?;
     let name = exchange.database().name().to_owned();
     let request_id = request_id(&exchange);
     let databases = exchange.node.databases.clone();
@@ -49,7 +56,7 @@ pub(crate) async fn start(exchange: Exchange) -> Result<Reply> {
 
 /// Makes one backup. 200 `{OperationId, OperationNodeTag}`.
 pub(crate) async fn once(mut exchange: Exchange) -> Result<Reply> {
-    let value = exchange.read_whole_object().await?;
+    let value = read_configuration(&mut exchange).await?;
     let name = exchange.database().name().to_owned();
     let databases = exchange.node.databases.clone();
     let begin = move || Ok(databases.begin_backup(&name, BackupConfiguration::from_json(&value)?)?);

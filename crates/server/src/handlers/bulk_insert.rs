@@ -57,7 +57,7 @@ async fn apply(node: Arc<Node>, mut insert: BulkInsert, mut receiver: mpsc::Rece
                 return Err(failed(insert, Error::BodyCutOff("the client went away".to_owned())).await);
             }
         };
-        let permit = match node.bridge.permit(Pool::BulkInserts).await {
+        let permit = match node.bridge.permit(Pool::BulkInserts, None).await {
             Ok(permit) => permit,
             Err(error) => return Err(failed(insert, error).await),
         };

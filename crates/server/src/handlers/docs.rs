@@ -132,11 +132,10 @@ pub(crate) async fn get(exchange: Exchange) -> Result<Reply> {
 
 /// The ids come in the body.
 pub(crate) async fn post(mut exchange: Exchange) -> Result<Reply> {
-    let body = exchange.read_body().await?;
+    let ids = exchange.parse_tree(|body| ids_of(&parse_object(body)?)).await?;
     answers::produce(exchange, Pool::Reads, move |exchange, out| {
         let mut load = Load::parse(exchange.query())?;
-        load.ids = ids_of(&parse_object(&body)?)?.into_iter().map(Cow::Owned).collect();
-        drop(body);
+        load.ids = ids.into_iter().map(Cow::Owned).collect();
         answer_load(exchange, &load, out)
     })
     .await

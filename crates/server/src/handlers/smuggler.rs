@@ -222,7 +222,7 @@ async fn apply(node: Arc<Node>, mut upload: Upload, mut receiver: mpsc::Receiver
                 return Err(failed(upload, Error::BodyCutOff("the client went away".to_owned())).await);
             }
         };
-        let permit = match node.bridge.permit(Pool::BulkInserts).await {
+        let permit = match node.bridge.permit(Pool::BulkInserts, None).await {
             Ok(permit) => permit,
             Err(error) => return Err(failed(upload, error).await),
         };

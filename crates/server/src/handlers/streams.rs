@@ -81,9 +81,8 @@ pub(crate) async fn queries(mut exchange: Exchange) -> Result<Reply> {
     let request = if exchange.method == Method::GET {
         Request::of_address(&exchange)?
     } else {
-        let body = exchange.read_body().await?;
         let node = exchange.node.clone();
-        exchange.node.bridge.run_sized(body.len(), move || Request::of_body(&node, &body)).await?
+        exchange.parse_tree(move |body| Request::of_body(&node, body)).await?
     };
     let plan = &request.query.plan;
     if plan.has_includes() {

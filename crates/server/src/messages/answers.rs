@@ -20,11 +20,11 @@ use bytes::Bytes;
 use database::documents::Snapshot;
 use database::{Database, script};
 use parking_lot::Mutex;
-use tokio::sync::{Notify, OwnedSemaphorePermit, mpsc, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot};
 
 use super::body::RequestBody;
 use super::reply::{BodyPart, Reply, Waits};
-use crate::bridge::Pool;
+use crate::bridge::{Owner, Pool, PoolPermit};
 use crate::error::{Error, Result, panicked};
 use crate::limits::{SMALL_ANSWER_SIZE, STREAM_PART_SIZE, STREAM_PARTS_MAX, WHOLE_ANSWER_SIZE};
 use crate::memory::{self, MemoryReservation};
@@ -133,7 +133,7 @@ pub(crate) async fn produce(
     pool: Pool,
     work: impl FnOnce(&Exchange, &mut AnswerWriter) -> Result<Option<Reply>> + Send + 'static,
 ) -> Result<Reply> {
-    let permit = exchange.node.bridge.permit(pool).await?;
+    let permit = exchange.node.bridge.permit(pool, exchange.peer.owner()).await?;
     // What was not read of it is left before the answer, not when the work is over.
     exchange.body = RequestBody::empty();
     let waits = Arc::new(Waits::default());
@@ -164,7 +164,8 @@ pub(crate) struct AnswerWriter {
     caller: Caller,
     buffer: Vec<u8>,
     reservation: MemoryReservation,
-    permit: Option<OwnedSemaphorePermit>,
+    permit: Option<PoolPermit>,
+    owner: Option<Owner>,
     is_stream: bool,
     /// The transaction that the snapshot shows.
     transaction: u64,
@@ -189,7 +190,7 @@ impl AnswerWriter {
         exchange: &Exchange,
         caller: Caller,
         pool: Pool,
-        permit: OwnedSemaphorePermit,
+        permit: PoolPermit,
         started: oneshot::Sender<Result<Reply>>,
     ) -> AnswerWriter {
         AnswerWriter {
@@ -200,6 +201,7 @@ impl AnswerWriter {
             buffer: Vec::new(),
             reservation: exchange.node.memory.reservation(),
             permit: Some(permit),
+            owner: exchange.peer.owner(),
             is_stream: matches!(pool, Pool::Streams),
             transaction: 0,
             state: SinkState::Whole { started, head: None },
@@ -229,7 +231,7 @@ impl AnswerWriter {
     fn send_from_now_on(&mut self) -> Result<()> {
         if !self.is_stream {
             self.reservation.grow(self.buffer.len())?;
-            self.permit = Some(self.node.bridge.turn_into_stream(self.permit.take())?);
+            self.permit = Some(self.node.bridge.turn_into_stream(self.permit.take(), self.owner)?);
             self.reservation.clear();
         }
         let place = self.node.answers.enter(self);

@@ -38,7 +38,7 @@ pub const AUDIT_RETENTION: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 /// What happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AuditEvent {
-    /// A client made a connection, or sent an API key over it for the first time.
+    /// A client that the server knows made a connection, or sent an API key over it for the first time.
     Connected,
     /// A user signed in to the studio by an API key.
     SignedIn,
@@ -46,6 +46,8 @@ pub(crate) enum AuditEvent {
     SignedOut,
     /// A request was refused for lack of rights.
     Refused,
+    /// The same, and its address has had more refusals in this minute than the limit. Its further ones in that minute are not recorded.
+    HeldBack,
     /// A request that changes databases, indexes, certificates, keys or settings was answered, with success or not.
     Changed,
 }
@@ -57,6 +59,7 @@ impl AuditEvent {
             AuditEvent::SignedIn => "SignedIn",
             AuditEvent::SignedOut => "SignedOut",
             AuditEvent::Refused => "Refused",
+            AuditEvent::HeldBack => "HeldBack",
             AuditEvent::Changed => "Changed",
         }
     }

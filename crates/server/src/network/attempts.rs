@@ -1,4 +1,4 @@
-//! Requests whose certificate or key the server refused, counted by address.
+//! Requests whose certificate or key the server refused, or that came without one, counted by address.
 //!
 //! 256 random bits cannot be guessed. What is held back is the work and the log of an attacker who tries, or of a program that asks
 //! without end with an old key. A key that is known is never refused here, so that no client locks out another one behind the same
@@ -11,6 +11,17 @@ use std::time::Instant;
 use parking_lot::Mutex;
 
 use crate::limits::{FAILED_ATTEMPT_WINDOW, FAILED_ATTEMPTS_ADDRESSES_MAX};
+
+/// How many failures an address has in the current window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Attempt {
+    /// Not more than are allowed.
+    Allowed,
+    /// One too many, the first of them.
+    FirstOver,
+    /// More than that.
+    Over,
+}
 
 /// The failures of the current window.
 #[derive(Debug)]
@@ -31,8 +42,8 @@ impl Attempts {
         Attempts { window: Mutex::new(Window { start: now, counts: HashMap::new(), of_others: 0 }) }
     }
 
-    /// Counts a failure; true if its address has more than `allowed` in this window.
-    pub(crate) fn failed(&self, address: IpAddr, allowed: usize, now: Instant) -> bool {
+    /// Counts a failure of an address that may have `allowed` of them in this window.
+    pub(crate) fn failed(&self, address: IpAddr, allowed: usize, now: Instant) -> Attempt {
         let mut window = self.window.lock();
         if now.saturating_duration_since(window.start) >= FAILED_ATTEMPT_WINDOW {
             *window = Window { start: now, counts: HashMap::new(), of_others: 0 };
@@ -46,12 +57,16 @@ impl Attempts {
             None => of_others,
         };
         *count += 1;
-        *count > allowed
+        match *count {
+            count if count <= allowed => Attempt::Allowed,
+            count if count == allowed + 1 => Attempt::FirstOver,
+            _ => Attempt::Over,
+        }
     }
 }
 
 /// What one customer of a provider has: an address of IPv4, 64 bits of IPv6.
-fn network(address: IpAddr) -> IpAddr {
+pub(crate) fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX))),
         address => address,
@@ -70,7 +85,7 @@ mod tests {
     fn failures_are_counted_by_network_and_forgotten_with_their_window() {
         let start = Instant::now();
         let attempts = Attempts::new(start);
-        let failed = |text: &str, now| attempts.failed(address(text), 2, now);
+        let failed = |text: &str, now| attempts.failed(address(text), 2, now) != Attempt::Allowed;
         assert!(!failed("10.0.0.1", start) && !failed("::ffff:10.0.0.1", start) && failed("10.0.0.1", start));
         assert!(!failed("10.0.0.2", start));
         assert!(!failed("2001:db8::1", start) && !failed("2001:db8::2", start) && failed("2001:db8::3", start));
@@ -83,11 +98,11 @@ mod tests {
         let start = Instant::now();
         let attempts = Attempts::new(start);
         for number in 0..u32::try_from(FAILED_ATTEMPTS_ADDRESSES_MAX).unwrap() {
-            assert!(!attempts.failed(IpAddr::V4(number.into()), 1, start));
+            assert_eq!(attempts.failed(IpAddr::V4(number.into()), 1, start), Attempt::Allowed);
         }
         // Those that come after them are counted together.
-        assert!(!attempts.failed(address("192.0.2.1"), 1, start));
-        assert!(attempts.failed(address("192.0.2.2"), 1, start));
+        let others = ["192.0.2.1", "192.0.2.2", "192.0.2.3"].map(|other| attempts.failed(address(other), 1, start));
+        assert_eq!(others, [Attempt::Allowed, Attempt::FirstOver, Attempt::Over]);
         assert_eq!(attempts.window.lock().counts.len(), FAILED_ATTEMPTS_ADDRESSES_MAX);
     }
 }

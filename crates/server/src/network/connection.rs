@@ -8,6 +8,7 @@
 use std::collections::HashMap;
 use std::future::Future;
 use std::io;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
@@ -19,8 +20,12 @@ use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::Notify;
 
+use super::attempts::network;
 use super::framing::Framing;
-use crate::limits::{BODY_RATE_WINDOW, LINGER_AFTER_END, LINGER_QUIET, LINGER_SIZE_MAX, LINGER_TIME_MAX, Limits};
+use crate::limits::{
+    BODY_RATE_WINDOW, LINGER_AFTER_END, LINGER_QUIET, LINGER_SIZE_MAX, LINGER_TIME_MAX, Limits,
+    UNKNOWN_CONNECTIONS_SHARE, UNKNOWN_HEAD_FREE_SIZE, UNKNOWN_HEADS_SIZE_MAX,
+};
 use crate::routing::sessions::SessionId;
 
 /// How often deadlines are looked at.
@@ -35,6 +40,8 @@ pub(crate) struct Connections {
     open: Mutex<HashMap<u64, Arc<Connection>>>,
     next_number: AtomicU64,
     pub(crate) open_count: AtomicUsize,
+    /// Bytes of heads that have not arrived to their ends, of clients that are not known.
+    unknown_heads: Arc<AtomicUsize>,
 }
 
 impl Connections {
@@ -46,19 +53,32 @@ impl Connections {
             open: Mutex::new(HashMap::new()),
             next_number: AtomicU64::new(0),
             open_count: AtomicUsize::new(0),
+            unknown_heads: Arc::default(),
         }
     }
 
-    /// Counts one more connection; `None` when there are `max` already.
-    pub(crate) fn admit(self: &Arc<Self>, max: usize) -> Option<Admitted> {
-        if self.open_count.fetch_add(1, Relaxed) >= max {
+    /// Counts one more connection; `None` when there are `max` already, or when more than half of them are taken and its address has its
+    /// share of those whose clients are not known.
+    ///
+    /// * `is_known`: whoever connects is known, as all are without HTTPS.
+    pub(crate) fn admit(self: &Arc<Self>, address: IpAddr, is_known: bool, max: usize) -> Option<Admitted> {
+        let network = network(address);
+        let count = self.open_count.fetch_add(1, Relaxed);
+        if count >= max || (!is_known && count > max / 2 && self.has_its_share(network, max)) {
             self.open_count.fetch_sub(1, Relaxed);
             return None;
         }
-        let connection = Arc::new(Connection::new(self.now_ms.clone()));
+        let connection = Connection::new(self.now_ms.clone(), network, is_known, self.unknown_heads.clone());
+        let connection = Arc::new(connection);
         let number = self.next_number.fetch_add(1, Relaxed);
         self.open.lock().insert(number, connection.clone());
         Some(Admitted { connections: self.clone(), number, connection })
+    }
+
+    fn has_its_share(&self, network: IpAddr, max: usize) -> bool {
+        let open = self.open.lock();
+        let is_of = |connection: &&Arc<Connection>| connection.network == network && !connection.is_known.load(Relaxed);
+        open.values().filter(is_of).count() >= (max / UNKNOWN_CONNECTIONS_SHARE).max(1)
     }
 
     /// Moves the clock and closes what is past a deadline; returns how many were told to close.
@@ -87,6 +107,19 @@ impl Connections {
             connection.principal.get() == Some(sha256) || connection.has_more_principals.load(Relaxed)
         };
         for connection in open.values().filter(is_of) {
+            connection.has_lost_rights.store(true, Relaxed);
+            connection.close.notify_one();
+        }
+    }
+
+    /// Has every connection closed whose client's certificate has expired.
+    ///
+    /// * `now`: in seconds since 1970.
+    pub(crate) fn close_expired(&self, now: i64) {
+        let open = self.open.lock();
+        let has_expired =
+            |connection: &&Arc<Connection>| connection.certificate_ends.get().is_some_and(|end| *end < now);
+        for connection in open.values().filter(has_expired) {
             connection.has_lost_rights.store(true, Relaxed);
             connection.close.notify_one();
         }
@@ -123,6 +156,7 @@ pub(crate) struct Admitted {
 impl Drop for Admitted {
     fn drop(&mut self) {
         self.connections.open.lock().remove(&self.number);
+        self.connection.count_head(0);
         self.connections.open_count.fetch_sub(1, Relaxed);
     }
 }
@@ -140,6 +174,15 @@ pub(crate) enum BodyPace {
 #[derive(Debug)]
 pub(crate) struct Connection {
     clock: Arc<AtomicU64>,
+    /// The address of the client, of IPv6 its first 64 bits.
+    network: IpAddr,
+    /// The server knows who the client is.
+    is_known: AtomicBool,
+    /// Bytes of the head that is arriving, while the client is not known.
+    unknown_head_size: AtomicUsize,
+    /// What this head has of [`Connections::unknown_heads`].
+    unknown_head: AtomicUsize,
+    unknown_heads: Arc<AtomicUsize>,
     /// Requests whose answer is not finished.
     busy: AtomicU32,
     last_activity: AtomicU64,
@@ -168,6 +211,8 @@ pub(crate) struct Connection {
     is_upgraded: AtomicBool,
     /// SHA-256 of the certificate or API key that the client sent first, if it sent one.
     principal: OnceLock<[u8; 32]>,
+    /// When the client's certificate expires, if it has one: seconds since 1970.
+    certificate_ends: OnceLock<i64>,
     /// The client has sent another one since.
     has_more_principals: AtomicBool,
     /// The session of the studio whose cookie the latest request with one had.
@@ -194,10 +239,15 @@ pub(crate) struct RequestStart {
 }
 
 impl Connection {
-    fn new(clock: Arc<AtomicU64>) -> Connection {
+    fn new(clock: Arc<AtomicU64>, network: IpAddr, is_known: bool, unknown_heads: Arc<AtomicUsize>) -> Connection {
         let now = clock.load(Relaxed);
         Connection {
             clock,
+            network,
+            is_known: AtomicBool::new(is_known),
+            unknown_head_size: AtomicUsize::new(0),
+            unknown_head: AtomicUsize::new(0),
+            unknown_heads,
             busy: AtomicU32::new(0),
             last_activity: AtomicU64::new(now),
             head_since: AtomicU64::new(0),
@@ -217,11 +267,34 @@ impl Connection {
             is_refused: AtomicBool::new(false),
             is_upgraded: AtomicBool::new(false),
             principal: OnceLock::new(),
+            certificate_ends: OnceLock::new(),
             has_more_principals: AtomicBool::new(false),
             session: Mutex::new(None),
             has_lost_rights: AtomicBool::new(false),
             close: Notify::new(),
         }
+    }
+
+    /// The server knows who the client is, from now on.
+    pub(crate) fn is_identified(&self) {
+        if !self.is_known.swap(true, Relaxed) {
+            self.count_head(0);
+        }
+    }
+
+    /// Bytes of a head of a client that is not known have arrived. False: those of all such clients are too many.
+    ///
+    /// * `size`: all of them; 0: its end has arrived.
+    fn count_head(&self, size: usize) -> bool {
+        let size = if size > UNKNOWN_HEAD_FREE_SIZE { size } else { 0 };
+        let before = self.unknown_head.swap(size, Relaxed);
+        if size == before {
+            return true;
+        }
+        let all = self.unknown_heads.fetch_add(size, Relaxed) + size;
+        let all = all.saturating_sub(before);
+        self.unknown_heads.fetch_sub(before, Relaxed);
+        size < before || all <= UNKNOWN_HEADS_SIZE_MAX
     }
 
     /// Waits until the sweeper closes this connection.
@@ -248,6 +321,11 @@ impl Connection {
             self.has_more_principals.store(true, Relaxed);
         }
         is_first
+    }
+
+    /// The client's certificate expires then, in seconds since 1970.
+    pub(crate) fn has_certificate_until(&self, seconds: i64) {
+        _ = self.certificate_ends.set(seconds);
     }
 
     /// The client sent the cookie of a session.
@@ -324,7 +402,16 @@ impl Connection {
     }
 
     /// Bytes have arrived, which `framing` has looked at.
-    fn note_read(&self, framing: &Framing) {
+    fn note_read(&self, framing: &Framing, size: usize) {
+        if !self.is_known.load(Relaxed) {
+            let head = if framing.is_in_head() { self.unknown_head_size.fetch_add(size, Relaxed) + size } else { 0 };
+            if head == 0 {
+                self.unknown_head_size.store(0, Relaxed);
+            }
+            if !self.count_head(head) {
+                self.close.notify_one();
+            }
+        }
         self.head_count.store(framing.head_count(), Relaxed);
         if let Some(number) = framing.refused_from() {
             self.refused_from.store(number, Relaxed);
@@ -507,8 +594,9 @@ impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
         } else {
             this.connection.last_activity.store(now, Relaxed);
             if !this.connection.is_upgraded.load(Relaxed) {
+                let size = read.len();
                 this.framing.read(read);
-                this.connection.note_read(&this.framing);
+                this.connection.note_read(&this.framing, size);
             }
         }
         polled
@@ -591,12 +679,50 @@ impl<S> Watched<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::net::Ipv4Addr;
+
+    const LOCAL: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+    #[test]
+    fn an_address_has_a_share_of_the_places_for_clients_that_are_not_known() {
+        let connections = Arc::new(Connections::new());
+        let admit = |address: &str, is_known| connections.admit(address.parse().unwrap(), is_known, 16);
+        let mut held: Vec<Admitted> = (0..9).map(|_| admit("10.0.0.1", false).unwrap()).collect();
+        // More than half of the places are taken.
+        assert!(admit("10.0.0.1", false).is_none() && connections.open_count.load(Relaxed) == 9);
+        let other = [admit("2001:db8::1", false).unwrap(), admit("2001:db8::2", false).unwrap()];
+        assert!(admit("2001:db8::3", false).is_none() && admit("2001:db8::3", true).is_some());
+        // Who is known counts no longer.
+        held.iter().take(8).for_each(|admitted| admitted.connection.is_identified());
+        held.push(admit("10.0.0.1", false).unwrap());
+        assert!(admit("10.0.0.1", false).is_none());
+        drop((held, other));
+        assert_eq!(connections.open_count.load(Relaxed), 0);
+    }
+
+    #[test]
+    fn heads_of_clients_that_are_not_known_are_counted_together() {
+        let connections = Arc::new(Connections::new());
+        let admit = || connections.admit(LOCAL, false, 10).unwrap();
+        let (one, other) = (admit(), admit());
+        assert!(
+            one.connection.count_head(UNKNOWN_HEADS_SIZE_MAX) && other.connection.count_head(UNKNOWN_HEAD_FREE_SIZE)
+        );
+        assert!(!other.connection.count_head(UNKNOWN_HEAD_FREE_SIZE + 1));
+        one.connection.count_head(0);
+        assert!(other.connection.count_head(UNKNOWN_HEADS_SIZE_MAX));
+        other.connection.is_identified();
+        assert_eq!(connections.unknown_heads.load(Relaxed), 0);
+        one.connection.count_head(10_000);
+        drop((one, other));
+        assert_eq!(connections.unknown_heads.load(Relaxed), 0);
+    }
 
     #[test]
     fn a_handshake_has_the_time_of_a_head() {
         let limits = Limits::default();
         let connections = Arc::new(Connections::new());
-        let admitted = connections.admit(1).unwrap();
+        let admitted = connections.admit(LOCAL, true, 1).unwrap();
         let connection = &admitted.connection;
         connection.handshake_begins();
         assert!(!connection.is_expired(15_001, &limits));
@@ -609,8 +735,8 @@ mod tests {
     fn deadlines_follow_what_the_connection_does() {
         let limits = Limits::default();
         let connections = Arc::new(Connections::new());
-        let admitted = connections.admit(1).unwrap();
-        assert!(connections.admit(1).is_none());
+        let admitted = connections.admit(LOCAL, true, 1).unwrap();
+        assert!(connections.admit(LOCAL, true, 1).is_none());
         let connection = &admitted.connection;
         assert!(!connection.is_expired(120_000, &limits));
         assert!(connection.is_expired(120_002, &limits));

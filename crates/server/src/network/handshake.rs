@@ -69,6 +69,7 @@ pub(crate) async fn accept(
     // First this: a change of rights finds the connection, or the connection finds the changed rights.
     if let Some(certificate) = &certificate {
         connection.has_principal(*certificate.thumbprint().sha256_bytes());
+        connection.has_certificate_until(certificate.not_after());
     }
     let identity = tls.identity(&current, certificate.as_ref(), SystemTime::now());
     Ok(Accepted { stream, identity, certificate })

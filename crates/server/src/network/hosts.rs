@@ -2,13 +2,15 @@
 //!
 //! Listening on loopback keeps other machines out, but not the browser of whoever sits at this one: any page that it shows can
 //! send a `POST` here, and by a name of its own that leads to 127.0.0.1 read the answer too (DNS rebinding). Both show in the
-//! head. A page's origin is another host than ours, and a rebound name is neither an address nor a name that we were given.
+//! head. A page's origin is another host or port than ours, and a rebound name is neither an address nor a name that we were given.
+//! Another port of the same host is another program, which a setting may allow (`Security.AllowedOrigins`).
 //!
 //! A page sends no `Origin` with an image, a script or a link, which are `GET`s all the same. Browsers mark those with
 //! `Sec-Fetch-Site` (W3C Fetch Metadata): what comes from another site is refused, unless the user follows a link to the studio.
 //!
 //! HTTPS does not change that: a browser sends the certificate of its user with what any page asks for. A page of our own host that came in
-//! clear text may have been changed on its way, and is refused too.
+//! clear text may have been changed on its way, and is refused too. A proxy before a server with HTTP may have HTTPS, and may send another
+//! `Host` than its client did: pages of the names in `Security.AllowedHosts` may call a server with HTTP by any port.
 
 use std::net::IpAddr;
 
@@ -24,11 +26,17 @@ pub(crate) struct Hosts {
     names: Vec<String>,
     /// `host:port` of the public URL, if it is HTTPS.
     public_authority: Option<String>,
+    /// The public URL as the origin of pages.
+    public_origin: Option<String>,
+    /// Other origins whose pages may call: `http://localhost:5173`.
+    origins: Vec<String>,
     scheme: Scheme,
 }
 
 /// What a refusal tells how to allow more.
 const SETTING: &str = "Security.AllowedHosts";
+/// The same for pages.
+const ORIGINS_SETTING: &str = "Security.AllowedOrigins";
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const SEC_FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
@@ -39,13 +47,16 @@ const NAME_LENGTH_TOLD: usize = 200;
 
 impl Hosts {
     /// * `public_url`: its host is ours.
+    /// * `origins`: of pages of others that may call, such as `http://localhost:5173`.
     /// * `scheme`: what the listeners speak.
-    pub(crate) fn new(public_url: Option<&str>, allowed: &[String], scheme: Scheme) -> Hosts {
+    pub(crate) fn new(public_url: Option<&str>, allowed: &[String], origins: &[String], scheme: Scheme) -> Hosts {
         let public = public_url.and_then(authority_of).map(host_of);
         let names = public.into_iter().chain(allowed.iter().map(String::as_str)).map(str::to_owned).collect();
         let public_authority =
             public_url.filter(|url| has_scheme(url, "https")).and_then(authority_of).map(str::to_owned);
-        Hosts { names, public_authority, scheme }
+        let public_origin = public_url.map(origin_of);
+        let origins = origins.iter().map(|origin| origin_of(origin)).collect();
+        Hosts { names, public_authority, public_origin, origins, scheme }
     }
 
     /// True if a page of this server makes the request, over HTTPS: of this host and this port, since pages of other ports are another
@@ -70,7 +81,7 @@ impl Hosts {
         has_scheme(&origin, "https") && own.into_iter().any(is_same)
     }
 
-    /// Lets the request pass, or says why not. Allocates nothing if it passes.
+    /// Lets the request pass, or says why not. Allocates nothing if it passes and has no origin.
     ///
     /// # Errors
     ///
@@ -90,15 +101,29 @@ impl Hosts {
             return Err(forbidden("The request has several Origin headers"));
         }
         let origin = origin.to_str().unwrap_or_default();
+        if self.may_call(origin, headers) { Ok(()) } else { Err(foreign_page(origin)) }
+    }
+
+    /// True if pages of this origin may call the server.
+    fn may_call(&self, origin: &str, headers: &HeaderMap) -> bool {
         // No browser sends a user's name with an origin, and what stands before it would be taken for a host.
-        let from = authority_of(origin).filter(|authority| !authority.contains('@')).map(host_of).unwrap_or_default();
-        let is_own = from.eq_ignore_ascii_case(host) || self.is_own(from) || is_loopback(from);
-        let is_local = is_loopback(from) || from.eq_ignore_ascii_case("localhost");
-        let is_as_safe = self.scheme == Scheme::Http || is_local || has_scheme(origin, "https");
-        if from.is_empty() || !is_own || !is_as_safe {
-            return Err(forbidden(&format!("The request comes from a page of '{}', another host", told(origin))));
-        }
-        Ok(())
+        let Some(from) = authority_of(origin).filter(|authority| !authority.is_empty() && !authority.contains('@'))
+        else {
+            return false;
+        };
+        let is_https = has_scheme(origin, "https");
+        // A proxy before a server with HTTP may have HTTPS.
+        let is_as_safe = is_https || (self.scheme == Scheme::Http && has_scheme(origin, "http"));
+        let host = headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+        let port = if is_https { ":443" } else { ":80" };
+        let without_port = |authority: &'_ str| authority.strip_suffix(port).unwrap_or(authority).to_ascii_lowercase();
+        let is_own = without_port(from) == without_port(host);
+        let is_named = || {
+            let is_name = |name: &String| !is_local(name) && name.eq_ignore_ascii_case(host_of(from));
+            self.scheme == Scheme::Http && self.names.iter().any(is_name)
+        };
+        let is_allowed = || self.public_origin.iter().chain(&self.origins).any(|allowed| *allowed == origin_of(origin));
+        (is_as_safe && (is_own || is_named())) || is_allowed()
     }
 
     /// The same for a target in absolute form, which names a host of its own.
@@ -137,6 +162,22 @@ fn forbidden(what: &str) -> Error {
     Error::Forbidden(format!("{what}. To allow it, add the host to the setting {SETTING}"))
 }
 
+fn foreign_page(origin: &str) -> Error {
+    let origin = told(origin);
+    Error::Forbidden(format!(
+        "The request comes from a page of '{origin}', another host or port. To allow it, add the origin to the setting {ORIGINS_SETTING}"
+    ))
+}
+
+/// A URL as the origin of its pages: lower-cased, without a path and the port that its scheme has anyway.
+fn origin_of(url: &str) -> String {
+    let url = url.trim().to_ascii_lowercase();
+    let Some((scheme, _)) = url.split_once("://") else { return url };
+    let authority = authority_of(&url).unwrap_or_default();
+    let port = if scheme == "https" { ":443" } else { ":80" };
+    format!("{scheme}://{}", authority.strip_suffix(port).unwrap_or(authority))
+}
+
 /// A name as a refusal repeats it: without what no name has.
 fn told(name: &str) -> String {
     let is_usual = |c: &char| c.is_ascii_alphanumeric() || "-._:/[]".contains(*c);
@@ -165,13 +206,13 @@ fn without_port_443(authority: &str) -> &str {
     authority.strip_suffix(":443").unwrap_or(authority)
 }
 
-fn is_address(host: &str) -> bool {
-    host.parse::<IpAddr>().is_ok()
+/// True for addresses, and for the name of this machine: no setting gives all of its ports away.
+fn is_local(host: &str) -> bool {
+    is_address(host) || host.eq_ignore_ascii_case("localhost")
 }
 
-/// Whose page is of this machine may come from another port of it: a front end in development.
-fn is_loopback(host: &str) -> bool {
-    host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+fn is_address(host: &str) -> bool {
+    host.parse::<IpAddr>().is_ok()
 }
 
 #[cfg(test)]
@@ -180,7 +221,8 @@ mod tests {
 
     #[track_caller]
     fn check(host: &str, origin: Option<&str>, expected: bool) {
-        let hosts = Hosts::new(Some("http://db.example:8080/"), &["raven".to_owned()], Scheme::Http);
+        let origins = ["http://localhost:5173/".to_owned()];
+        let hosts = Hosts::new(Some("http://db.example:8080/"), &["raven".to_owned()], &origins, Scheme::Http);
         let mut headers = HeaderMap::new();
         headers.insert(HOST, HeaderValue::from_str(host).unwrap());
         if let Some(origin) = origin {
@@ -200,32 +242,71 @@ mod tests {
     }
 
     #[test]
-    fn pages_of_our_own_hosts_may_call() {
-        for origin in ["http://10.1.2.3:81", "http://localhost:5173", "https://db.example", "http://[::1]:8080"] {
+    fn pages_of_our_own_address_and_of_allowed_origins_may_call() {
+        for origin in ["http://10.1.2.3", "http://10.1.2.3:80", "HTTP://10.1.2.3", "https://10.1.2.3:80"] {
             check("10.1.2.3:80", Some(origin), true);
         }
-        for origin in ["https://evil.example", "http://10.1.2.4", "null", "", "http://", "10.1.2.3", "file://"] {
+        check("10.1.2.3", Some("https://10.1.2.3"), true);
+        check("LOCALHOST:8080", Some("http://localhost:8080"), true);
+        check("[::1]:8080", Some("http://[::1]:8080"), true);
+        // By settings, whatever the proxy calls us: the public URL, an origin, and a name with any port.
+        for origin in ["http://db.example:8080", "http://localhost:5173", "https://raven", "http://raven:81"] {
+            check("10.1.2.3:80", Some(origin), true);
+        }
+        for origin in [
+            "https://evil.example",
+            "http://10.1.2.4",
+            "null",
+            "",
+            "http://",
+            "10.1.2.3",
+            "file://",
+            "ftp://10.1.2.3:80",
+        ] {
             check("10.1.2.3:80", Some(origin), false);
         }
         check("10.1.2.3:80", Some("http://localhost:80@evil.example"), false);
     }
 
     #[test]
-    fn pages_in_clear_text_may_not_call_over_https() {
-        let hosts = Hosts::new(Some("https://db.example"), &[], Scheme::Https);
+    fn pages_of_another_port_of_this_machine_may_not_call() {
+        for origin in
+            ["http://localhost:3000", "http://127.0.0.1:81", "http://[::1]:81", "http://localhost", "https://localhost"]
+        {
+            check("localhost:8080", Some(origin), false);
+        }
+        check("10.1.2.3:80", Some("http://10.1.2.3:81"), false);
+        check("127.0.0.1:8080", Some("http://localhost:8080"), false);
+        check("10.1.2.3:80", Some("https://localhost:5173"), false);
+    }
+
+    #[test]
+    fn with_https_only_pages_of_our_own_address_and_of_allowed_origins_may_call() {
+        let origins = ["http://localhost:5173".to_owned()];
+        let hosts = Hosts::new(Some("https://db.example"), &["raven".to_owned()], &origins, Scheme::Https);
         let asked = |origin: &'static str| {
             let mut headers = HeaderMap::new();
-            headers.insert(HOST, HeaderValue::from_static("db.example"));
+            headers.insert(HOST, HeaderValue::from_static("raven:8443"));
             headers.insert(ORIGIN, HeaderValue::from_static(origin));
             hosts.check(&headers, false).is_ok()
         };
-        assert!(asked("https://db.example") && asked("HTTPS://db.example:8443") && asked("http://localhost:5173"));
-        assert!(!asked("http://db.example") && !asked("ftp://db.example"));
+        assert!(asked("https://raven:8443") && asked("HTTPS://db.example:443") && asked("http://localhost:5173"));
+        for origin in [
+            "http://raven:8443",
+            "https://raven",
+            "https://raven:9000",
+            "https://db.example:8443",
+            "http://db.example",
+            "http://localhost:3000",
+            "https://127.0.0.1:9999",
+        ] {
+            assert!(!asked(origin), "{origin}");
+        }
     }
 
     #[test]
     fn a_page_of_this_server_has_its_host_and_port() {
-        let hosts = Hosts::new(Some("https://db.example/"), &[], Scheme::Https);
+        let hosts = Hosts::new(Some("https://db.example/"), &[], &[], Scheme::Https);
         let is_own = |method: Method, host: &'static str, name: HeaderName, value: &'static str| {
             let headers =
                 HeaderMap::from_iter([(HOST, HeaderValue::from_static(host)), (name, HeaderValue::from_static(value))]);
@@ -264,7 +345,7 @@ mod tests {
 
     #[test]
     fn a_target_in_absolute_form_has_an_allowed_host() {
-        let hosts = Hosts::new(Some("http://db.example:8080/"), &[], Scheme::Http);
+        let hosts = Hosts::new(Some("http://db.example:8080/"), &[], &[], Scheme::Http);
         for (authority, expected) in [
             ("localhost:8080", true),
             ("db.example", true),
@@ -278,7 +359,7 @@ mod tests {
 
     #[test]
     fn what_other_sites_make_a_browser_ask_for_is_refused() {
-        let hosts = Hosts::new(None, &[], Scheme::Http);
+        let hosts = Hosts::new(None, &[], &["http://localhost:5173".to_owned()], Scheme::Http);
         let asked = |fetch: [Option<&'static str>; 3], origins: &[&'static str], opens_page: bool| {
             let mut headers = HeaderMap::new();
             headers.insert(HOST, HeaderValue::from_static("127.0.0.1:8080"));

@@ -59,15 +59,20 @@ pub(crate) async fn accept(listener: TcpListener, node: Arc<Node>, mut stop: wat
             tracing::info!(failures = failing.count, "connections are accepted again");
         }
         match accepted {
-            Ok((stream, address)) => match node.connections.admit(node.limits.connection_count) {
-                Some(admitted) => {
-                    tokio::spawn(begin(stream, address, admitted, node.clone(), builder.clone(), stop.clone()));
+            Ok((stream, address)) => {
+                match node.connections.admit(address.ip(), node.tls.is_none(), node.limits.connection_count) {
+                    Some(admitted) => {
+                        tokio::spawn(begin(stream, address, admitted, node.clone(), builder.clone(), stop.clone()));
+                    }
+                    None => {
+                        node.metrics.connections_refused.fetch_add(1, Relaxed);
+                        // What is in clear text means nothing to a client that speaks TLS.
+                        if node.tls.is_none() {
+                            tokio::spawn(refuse(stream));
+                        }
+                    }
                 }
-                None => {
-                    node.metrics.connections_refused.fetch_add(1, Relaxed);
-                    tokio::spawn(refuse(stream));
-                }
-            },
+            }
             Err(error) => {
                 // Out of descriptors, most likely: let some connections end first.
                 if failing.as_ref().is_none_or(|failing| failing.kind != error.kind()) {
@@ -143,6 +148,9 @@ async fn begin(
     match outcome {
         Ok(Accepted { stream, identity, certificate }) => {
             connection.handshake_ends();
+            if !identity.is_unknown() {
+                connection.is_identified();
+            }
             node.metrics.handshakes.fetch_add(1, Relaxed);
             let peer = Peer { scheme: Scheme::Https, identity: Arc::new(identity), certificate, key: None, address };
             run(stream, peer, admitted, node, builder, stop).await;
@@ -164,7 +172,8 @@ async fn run<S: AsyncRead + AsyncWrite + Send + Unpin + 'static>(
     builder: Arc<http1::Builder>,
     mut stop: watch::Receiver<bool>,
 ) {
-    if let Some(audit) = &node.audit {
+    // Of others the log has what they are refused.
+    if let Some(audit) = node.audit.as_ref().filter(|_| !peer.identity.is_unknown()) {
         peer.note(audit, AuditEvent::Connected, None);
     }
     let (peer, place) = (Arc::new(peer), Arc::new(admitted));
@@ -218,7 +227,7 @@ mod tests {
         let address = SocketAddr::from(([127, 0, 0, 1], 1));
         let identity = Arc::new(identity.clone());
         let peer = Peer { scheme: Scheme::Http, identity, certificate: None, key: None, address };
-        let admitted = node.connections.admit(node.limits.connection_count).unwrap();
+        let admitted = node.connections.admit(address.ip(), true, node.limits.connection_count).unwrap();
         let serving = run(stream, peer, admitted, node.clone(), Arc::new(http(node)), node.stopped.clone());
         let serving = tokio::spawn(serving);
         let size = body.len();

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use crate::bridge::Owner;
 use crate::certificates::certificate::Certificate;
 use crate::monitoring::audit::{AuditEvent, AuditLog, AuditRecord};
 use crate::routing::access::Identity;
@@ -29,6 +30,15 @@ impl Peer {
     pub(crate) fn with_identity(&self, identity: Identity) -> Peer {
         let Peer { scheme, address, .. } = *self;
         Peer { scheme, identity: Arc::new(identity), certificate: None, key: None, address }
+    }
+
+    /// Who has a share of the pools; `None` where clients are not told apart.
+    pub(crate) fn owner(&self) -> Option<Owner> {
+        match (&self.key, &self.certificate) {
+            (Some(key), _) => Some(key.hash),
+            (None, Some(certificate)) => Some(*certificate.thumbprint().sha256_bytes()),
+            (None, None) => None,
+        }
     }
 
     /// By what the client is known, for people.

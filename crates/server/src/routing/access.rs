@@ -118,6 +118,11 @@ impl Identity {
         Identity { everywhere: Access::Anyone, databases: Vec::new(), refusal: Some(refusal) }
     }
 
+    /// True if the server does not know the client, whatever it sent.
+    pub(crate) fn is_unknown(&self) -> bool {
+        self.refusal.is_some()
+    }
+
     /// True if the client sent a certificate or a key that the server did not accept.
     pub(crate) fn has_failed(&self) -> bool {
         matches!(self.refusal, Some(Refusal::Certificate(_) | Refusal::Key(_)))

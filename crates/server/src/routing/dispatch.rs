@@ -28,7 +28,7 @@ use super::routes::{self, Handler, Match, Timing};
 use crate::database_opening;
 use crate::error::{Error, Result, panicked};
 use crate::handlers::{studio, topology};
-use crate::limits::{CLOSING_WHOLE_SIZE, FAILED_ATTEMPT_DELAY, SHORT_WORK_SIZE};
+use crate::limits::{CLOSING_WHOLE_SIZE, FAILED_ATTEMPT_DELAY, SHORT_WORK_SIZE, UNKNOWN_URL_SIZE_MAX};
 use crate::memory;
 use crate::messages::body::{IncomingBody, RequestBody, drain};
 use crate::messages::compression;
@@ -36,6 +36,7 @@ use crate::messages::query_string::decode_segment;
 use crate::messages::reply::Reply;
 use crate::monitoring::audit::{AuditEvent, AuditLog};
 use crate::monitoring::slow::SlowRequest;
+use crate::network::attempts::Attempt;
 use crate::network::connection::{Admitted, RequestStart};
 use crate::network::peer::Peer;
 use crate::node::Node;
@@ -87,7 +88,7 @@ pub(crate) async fn serve(
         Ok(peer) => {
             let on_upgrade = head.extensions.remove::<hyper::upgrade::OnUpgrade>();
             // Kept for the audit log, and for who failed to identify itself: most requests need neither.
-            let is_watched = node.audit.is_some() || peer.identity.has_failed();
+            let is_watched = node.audit.is_some() || peer.identity.is_unknown();
             let watched = is_watched.then(|| (peer.clone(), head.method.clone(), head.uri.clone()));
             let exchange = Exchange {
                 upgrade: on_upgrade.map(|on_upgrade| Upgrade { on_upgrade, place: place.clone() }),
@@ -98,16 +99,17 @@ pub(crate) async fn serve(
                 headers: head.headers,
                 body: RequestBody::Incoming(IncomingBody::new(body, connection.clone())),
                 database: None,
+                tree: None,
             };
             let reply = respond(exchange).await;
             match watched {
                 None => reply,
                 Some((peer, method, url)) => {
-                    let reply = held_back(&node, &peer, &url, reply).await;
+                    let attempt = count_refusal(&node, &peer, &reply);
                     if let Some(audit) = &node.audit {
-                        note_in_audit(audit, &peer, &method, &url, reply.status());
+                        note_in_audit(audit, &peer, &method, &url, reply.status(), attempt);
                     }
-                    reply
+                    hold_back(&peer, &url, reply, attempt).await
                 }
             }
         }
@@ -150,25 +152,49 @@ pub(crate) async fn serve(
     Ok(reply)
 }
 
-/// Records a request that was refused, or that changes what decides over data and access. What is held back is not recorded: it would
-/// fill the disk.
-fn note_in_audit(audit: &AuditLog, peer: &Peer, method: &Method, url: &Uri, status: StatusCode) {
+/// Records a request that was refused, or that changes what decides over data and access. Of the refusals of an address beyond its limit
+/// the first one alone is recorded in each window: all of them would fill the disk.
+fn note_in_audit(audit: &AuditLog, peer: &Peer, method: &Method, url: &Uri, status: StatusCode, attempt: Attempt) {
     let event = match status {
-        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => AuditEvent::Refused,
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => match attempt {
+            Attempt::Allowed => AuditEvent::Refused,
+            Attempt::FirstOver => AuditEvent::HeldBack,
+            Attempt::Over => return,
+        },
         _ if routes::is_audited(method.as_str(), url.path()) => AuditEvent::Changed,
         _ => return,
     };
-    peer.note(audit, event, Some((method.as_str(), &url_of(url), status.as_u16())));
+    let mut url = url_of(url);
+    if peer.identity.is_unknown() {
+        // Its length is the client's choice.
+        url.truncate(url.floor_char_boundary(UNKNOWN_URL_SIZE_MAX));
+    }
+    peer.note(audit, event, Some((method.as_str(), &url, status.as_u16())));
 }
 
-/// Counts a refusal of what the client identifies itself by. One too many is answered late and says nothing more.
-async fn held_back(node: &Node, peer: &Peer, url: &Uri, reply: Reply) -> Reply {
+/// Counts a refusal of a client that the server does not know, by its address.
+fn count_refusal(node: &Node, peer: &Peer, reply: &Reply) -> Attempt {
     let is_refusal = matches!(reply.status(), StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
-    if !peer.identity.has_failed() || !is_refusal {
+    if !peer.identity.is_unknown() || !is_refusal {
+        return Attempt::Allowed;
+    }
+    let attempts = if peer.identity.has_failed() {
+        node.metrics.identifications_failed.fetch_add(1, Relaxed);
+        &node.attempts
+    } else {
+        &node.unidentified
+    };
+    attempts.failed(peer.address.ip(), node.limits.failed_attempt_count, Instant::now())
+}
+
+/// Answers one refusal too many: late, and with nothing more, if the client has sent what is not accepted. Where it has sent nothing, as
+/// browsers do before their users sign in, the end of the connection is what slows it down.
+async fn hold_back(peer: &Peer, url: &Uri, mut reply: Reply, attempt: Attempt) -> Reply {
+    if attempt == Attempt::Allowed {
         return reply;
     }
-    node.metrics.identifications_failed.fetch_add(1, Relaxed);
-    if !node.attempts.failed(peer.address.ip(), node.limits.failed_attempt_count, Instant::now()) {
+    if !peer.identity.has_failed() {
+        reply.headers_mut().insert(CONNECTION, CLOSE);
         return reply;
     }
     tokio::time::sleep(FAILED_ATTEMPT_DELAY).await;
@@ -213,7 +239,9 @@ pub(crate) async fn respond(mut exchange: Exchange) -> Reply {
     node.request_count.fetch_add(1, Relaxed);
     let (url, method, client) = (exchange.uri.clone(), exchange.method.clone(), exchange.peer.address);
     let caller = TraceContext::of(&exchange.headers);
-    let recording = node.traces.as_ref().filter(|_| !exchange.is_inner()).and_then(|traces| traces.begin(caller));
+    // The wish of a client that is not known would displace the spans of others.
+    let wish = caller.filter(|_| !exchange.peer.identity.is_unknown());
+    let recording = node.traces.as_ref().filter(|_| !exchange.is_inner()).and_then(|traces| traces.begin(wish));
     let recorded = recording.map(|recording| (recording, exchange.peer.clone()));
     let trace = caller.map(|caller| caller.trace);
     let route = routes::find(exchange.method.as_str(), exchange.uri.path());

@@ -8,8 +8,11 @@ use bytes::Bytes;
 use database::Database;
 use hyper::header::{HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH};
 use hyper::{HeaderMap, Method, Uri};
+use storage::limits::UNCOUNTED_SIZE;
 
 use crate::error::{Error, Result};
+use crate::limits::OBJECT_BODY;
+use crate::memory::MemoryReservation;
 use crate::messages::body::RequestBody;
 use crate::messages::date;
 use crate::messages::query_string::QueryString;
@@ -17,6 +20,10 @@ use crate::messages::reply;
 use crate::network::connection::Admitted;
 use crate::network::peer::Peer;
 use crate::node::Node;
+use crate::routing::keys::KEY_PREFIX;
+
+/// A body up to this size, in bytes, makes no tree that would be counted.
+const TREE_UNCOUNTED_SIZE: usize = UNCOUNTED_SIZE / 128;
 
 /// The request that a handler answers. Heads are parsed once; the body is read by the handler that wants it.
 #[derive(Debug)]
@@ -32,6 +39,8 @@ pub(crate) struct Exchange {
     pub(crate) upgrade: Option<Upgrade>,
     /// The database of a route below `/databases/{name}/`.
     pub(crate) database: Option<Arc<Database>>,
+    /// Memory of the tree of values that its body became, held until the request is answered.
+    pub(crate) tree: Option<MemoryReservation>,
 }
 
 /// What a WebSocket needs of its connection.
@@ -42,14 +51,33 @@ pub(crate) struct Upgrade {
     pub(crate) place: Arc<Admitted>,
 }
 
-/// What an error says as `Url`: path and query. An over-long one is cut.
+/// What logs and errors say as `Url`: path and query. An over-long one is cut, and API keys in it are left out: keys are sent in a header.
 pub(crate) fn url_of(uri: &Uri) -> String {
     let text = uri.path_and_query().map_or_else(|| uri.to_string(), |path| path.as_str().to_owned());
+    let text = if text.contains(KEY_PREFIX) { without_keys(&text) } else { text };
     match text.char_indices().nth(2000) {
         Some((end, _)) => text[..end].to_owned(),
         None => text,
     }
 }
+
+/// A text with `rookery_...` in place of each API key, and of what is long enough to be a part of one.
+fn without_keys(text: &str) -> String {
+    let mut parts = text.split(KEY_PREFIX);
+    let mut masked = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let is_of_key = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        let end = part.find(|c| !is_of_key(c)).unwrap_or(part.len());
+        let rest = if end >= KEY_PART_LENGTH { &part[end..] } else { part };
+        masked.push_str(KEY_PREFIX);
+        masked.push_str(if end >= KEY_PART_LENGTH { "..." } else { "" });
+        masked.push_str(rest);
+    }
+    masked
+}
+
+/// Characters of an API key that say enough about it to be left out.
+const KEY_PART_LENGTH: usize = 16;
 
 /// `"@metadata":{"DateTime","WebUrl","NodeTag"}`, which some answers begin with.
 pub(crate) fn write_origin(json: &mut json::Writer<'_>, exchange: &Exchange) {
@@ -110,14 +138,38 @@ impl Exchange {
         self.node.bridge.run_sized(body.len(), move || parse(&body)).await
     }
 
+    /// The same for a body that becomes a tree of values, as none with a document does. It is smaller
+    /// ([`Limits::object_body_size`](crate::limits::Limits::object_body_size)), and the memory of the tree is reserved before it is made.
+    pub(crate) async fn parse_tree<T: Send + 'static>(
+        &mut self,
+        parse: impl FnOnce(&[u8]) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let body = std::mem::replace(&mut self.body, RequestBody::empty());
+        let size_max = self.node.limits.object_body_size;
+        let body = body.read_at_most(size_max, &self.headers, &self.node).await;
+        let body = body.map_err(|error| error.of_limit(OBJECT_BODY))?;
+        let size = body.len();
+        let memory = (size > TREE_UNCOUNTED_SIZE).then(|| self.node.memory_of_request());
+        let parse = move || -> Result<_> {
+            let tree = memory.map(|memory| {
+                let mut tree = memory.reservation();
+                tree.grow(json::Value::tree_size(&body)).map(|()| tree)
+            });
+            Ok((tree.transpose()?, parse(&body)?))
+        };
+        let (tree, parsed) = self.node.bridge.run_sized(size, parse).await?;
+        self.tree = tree;
+        Ok(parsed)
+    }
+
     /// Takes the body and reads it as JSON; it must be an object. An empty body is an empty object.
     pub(crate) async fn read_object(&mut self) -> Result<json::Value> {
-        self.parse_body(parse_object).await
+        self.parse_tree(parse_object).await
     }
 
     /// The same, where an empty body is a mistake: what it would replace is kept.
     pub(crate) async fn read_whole_object(&mut self) -> Result<json::Value> {
-        self.parse_body(parse_whole_object).await
+        self.parse_tree(parse_whole_object).await
     }
 
     /// The change vector that `If-Match` asks for, without quotes.
@@ -177,5 +229,19 @@ fn object(value: json::Value) -> Result<json::Value> {
         object @ json::Value::Object(_) => Ok(object),
         json::Value::Array(_) => Err(Error::NotAnObject { found: "StartArray" }),
         _ => Err(Error::NotAnObject { found: "a value" }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_in_logs_has_no_api_key() {
+        let check = |url: &str, expected: &str| assert_eq!(url_of(&url.parse().unwrap()), expected);
+        let key = "rookery_5Y4yFzv0-_kL5Y4yFzv0AkL5Y4yFzv0AkL5Y4yFzv0A";
+        check(&format!("/databases?api_key={key}&x={key}"), "/databases?api_key=rookery_...&x=rookery_...");
+        check(&format!("/{key}/a"), "/rookery_.../a");
+        check("/databases/rookery_db/docs?id=rookery_", "/databases/rookery_db/docs?id=rookery_");
     }
 }

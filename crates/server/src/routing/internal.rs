@@ -53,6 +53,7 @@ impl InternalRequest {
             body: RequestBody::Whole(body),
             upgrade: None,
             database: None,
+            tree: None,
         };
         Ok(node.dispatch.respond(exchange).await)
     }

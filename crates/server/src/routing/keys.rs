@@ -25,7 +25,7 @@ use crate::network::tls::Tls;
 use crate::node::Node;
 
 /// How every key begins, so that a program that looks for secrets in files finds it.
-const PREFIX: &str = "rookery_";
+pub(crate) const KEY_PREFIX: &str = "rookery_";
 
 /// A new key: 256 random bits.
 ///
@@ -37,7 +37,7 @@ pub(crate) fn generate() -> Result<String> {
     SystemRandom::new()
         .fill(&mut bytes)
         .map_err(|_| Error::InvalidOperation("The system gives no random numbers for a key".to_owned()))?;
-    Ok(format!("{PREFIX}{}", BASE64URL_NOPAD.encode(&bytes)))
+    Ok(format!("{KEY_PREFIX}{}", BASE64URL_NOPAD.encode(&bytes)))
 }
 
 /// SHA-256 of a key's text, under which the server knows it.
@@ -62,7 +62,7 @@ pub(crate) fn sender(node: &Node, peer: Arc<Peer>, connection: &Connection, head
     let key = bearer(first.as_bytes());
     let Some(tls) = &node.tls else {
         // What else is in this header is a proxy's.
-        let is_ours = key.is_some_and(|key| key.starts_with(PREFIX.as_bytes()));
+        let is_ours = key.is_some_and(|key| key.starts_with(KEY_PREFIX.as_bytes()));
         return if is_ours { Err(Error::KeyInClearText) } else { Ok(peer) };
     };
     let now = SystemTime::now();
@@ -81,6 +81,7 @@ pub(crate) fn sender(node: &Node, peer: Arc<Peer>, connection: &Connection, head
     if let Some(expired) = key.expired(now) {
         return refused(format!("The API key '{}' has expired at {}", key.name, date::wire(expired)));
     }
+    connection.is_identified();
     Ok(holder(node, &peer, key, now, is_first))
 }
 
@@ -118,6 +119,7 @@ fn sender_of_session(
     });
     match open {
         Some((key, is_first)) if node.hosts.is_own_page(&head.method, &head.headers) => {
+            connection.is_identified();
             holder(node, &peer, key, now, is_first)
         }
         Some(_) => Arc::new(peer.with_identity(Identity::nobody(
@@ -146,7 +148,7 @@ mod tests {
     fn a_key_has_256_random_bits() {
         let (one, other) = (generate().unwrap(), generate().unwrap());
         assert_ne!(one, other);
-        let bits = one.strip_prefix(PREFIX).unwrap();
+        let bits = one.strip_prefix(KEY_PREFIX).unwrap();
         assert_eq!(BASE64URL_NOPAD.decode(bits.as_bytes()).unwrap().len() * 8, 256);
         assert_ne!(hash(one.as_bytes()), hash(other.as_bytes()));
     }

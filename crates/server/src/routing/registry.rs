@@ -101,6 +101,13 @@ impl Registry {
         self.known.load().keys.get(hash).cloned()
     }
 
+    /// Hashes of the keys that expired after one moment, up to another.
+    pub(crate) fn expired_between(&self, after: SystemTime, until: SystemTime) -> Vec<[u8; 32]> {
+        let known = self.known.load();
+        let expired = known.keys.values().filter(|key| key.expires.is_some_and(|at| after < at && at <= until));
+        expired.map(|key| key.hash).collect()
+    }
+
     /// When a key was used last since the server started.
     pub(crate) fn last_use(&self, key: &ApiKey) -> Option<SystemTime> {
         let seconds = self.key(&hash_of_text(&key.hash)?)?.uses.last.load(Relaxed);

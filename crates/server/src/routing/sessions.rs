@@ -17,7 +17,7 @@ use parking_lot::Mutex;
 use ring::digest::{SHA256, digest};
 use ring::rand::{SecureRandom, SystemRandom};
 
-use crate::limits::{SESSION_DURATION, SESSIONS_MAX};
+use crate::limits::{SESSION_DURATION, SESSIONS_MAX, SESSIONS_OF_KEY_MAX};
 
 /// How the name of the cookie begins. `__Host-`: a browser takes it over HTTPS only, for this host alone and for all of its paths. The port
 /// follows, since cookies are shared by all ports of a host, and several servers may run there.
@@ -49,7 +49,8 @@ impl Session {
 }
 
 impl Sessions {
-    /// Begins a session, and returns the value of its cookie. If there are [`SESSIONS_MAX`], the oldest one ends.
+    /// Begins a session, and returns the value of its cookie. If the key has [`SESSIONS_OF_KEY_MAX`], its oldest one ends; if there are
+    /// [`SESSIONS_MAX`], the oldest of all.
     ///
     /// * `key`: SHA-256 of the API key.
     ///
@@ -59,8 +60,11 @@ impl Sessions {
         SystemRandom::new().fill(&mut bits).ok()?;
         let token = BASE64URL_NOPAD.encode(&bits);
         let mut open = self.open.lock();
-        if open.len() >= SESSIONS_MAX {
-            let oldest = open.iter().min_by_key(|(_, session)| session.begun).map(|(id, _)| *id);
+        // Nobody who has a key ends the sessions of others by signing in again and again.
+        let is_key_full = open.values().filter(|session| session.key == key).count() >= SESSIONS_OF_KEY_MAX;
+        if is_key_full || open.len() >= SESSIONS_MAX {
+            let of_key = open.iter().filter(|(_, session)| !is_key_full || session.key == key);
+            let oldest = of_key.min_by_key(|(_, session)| session.begun).map(|(id, _)| *id);
             oldest.and_then(|id| open.remove(&id));
         }
         open.insert(id_of(token.as_bytes()), Session { key, begun: now });
@@ -168,10 +172,24 @@ mod tests {
         let (sessions, start) = (Sessions::default(), Instant::now());
         let first = id_of(sessions.begin([1; 32], start).unwrap().as_bytes());
         for at in 1..=SESSIONS_MAX {
-            sessions.begin([2; 32], start + Duration::from_millis(at as u64)).unwrap();
+            let mut key = [2; 32];
+            key[..8].copy_from_slice(&(at / SESSIONS_OF_KEY_MAX).to_le_bytes());
+            sessions.begin(key, start + Duration::from_millis(at as u64)).unwrap();
         }
         assert_eq!(sessions.open.lock().len(), SESSIONS_MAX);
         assert_eq!(sessions.key(&first, start), None);
+    }
+
+    #[test]
+    fn one_key_ends_its_own_sessions_alone() {
+        let (sessions, start) = (Sessions::default(), Instant::now());
+        let other = id_of(sessions.begin([1; 32], start).unwrap().as_bytes());
+        let begin = |at: usize| sessions.begin([2; 32], start + Duration::from_millis(at as u64)).unwrap();
+        let first = id_of(begin(1).as_bytes());
+        let later: Vec<SessionId> = (2..=SESSIONS_OF_KEY_MAX + 1).map(|at| id_of(begin(at).as_bytes())).collect();
+        assert_eq!(sessions.open.lock().len(), SESSIONS_OF_KEY_MAX + 1);
+        let keys = [other, first, later[0]].map(|id| sessions.key(&id, start));
+        assert_eq!(keys, [Some([1; 32]), None, Some([2; 32])]);
     }
 
     #[test]

@@ -2,11 +2,14 @@
 
 use std::io::{Read, Write};
 use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use database::documents::Date;
 use json::Value;
+use rcgen::date_time_ymd;
 use rustls::version::TLS13;
 
-use super::secured::{Secured, call, call_with, params, self_signed};
+use super::secured::{Pair, Secured, call, call_with, params, self_signed};
 use super::support::{Answer, Wire};
 
 fn with_database() -> Secured {
@@ -131,6 +134,46 @@ fn a_key_that_is_changed_or_deleted_has_other_rights_at_once() {
         "System.InvalidOperationException",
         "There is no API key 'APP'",
     );
+}
+
+#[test]
+fn what_a_key_or_a_certificate_has_opened_ends_when_it_expires() {
+    let soon = SystemTime::now() + Duration::from_secs(8);
+    let mut dated = params("dated");
+    dated.not_after = date_time_ymd(1970, 1, 1) + soon.duration_since(UNIX_EPOCH).unwrap();
+    let dated = self_signed(&dated);
+    let secured = Secured::start_with(|options| {
+        options.maintain_every = Duration::from_millis(50);
+        options.admins.push(dated.trusted());
+    });
+    secured.administer("PUT /admin/databases?name=shop", "{}", 201);
+    let expires = Date::from(soon).to_string();
+    let key = secured.key("app", &format!(r#""SecurityClearance":"Operator","Expires":"{expires}""#));
+    let cookie = secured.sign_in(&key);
+    let open = |pair: Option<&Pair>, header: &str| {
+        let mut socket = secured.connect(&Arc::new(secured.config(pair, &[&TLS13])));
+        let head = format!(
+            "GET /databases/shop/changes HTTP/1.1\r\nHost: db.example\r\n{header}Upgrade: websocket\r\n\
+             Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+        );
+        socket.write_all(head.as_bytes()).unwrap();
+        let mut status = [0; 12];
+        socket.read_exact(&mut status).unwrap();
+        assert_eq!(&status, b"HTTP/1.1 101");
+        socket
+    };
+    let by_key = format!("Authorization: Bearer {key}\r\n");
+    let by_cookie = format!("Cookie: {cookie}\r\nOrigin: https://db.example\r\n");
+    let mut sockets = [open(None, &by_key), open(None, &by_cookie), open(Some(&dated), "")];
+    for socket in &mut sockets {
+        let mut rest = Vec::new();
+        let _ = socket.read_to_end(&mut rest);
+        assert!(String::from_utf8_lossy(&rest).contains("the rights of this connection were changed"), "{rest:?}");
+    }
+    assert!(SystemTime::now() >= soon);
+    assert_eq!(secured.call_with_cookie(&cookie, "GET /databases", "").status, 403);
+    // Others go on.
+    secured.administer("PUT /databases/shop/docs?id=a", "{}", 201);
 }
 
 #[test]

@@ -1,13 +1,16 @@
 //! The audit log: what is in it, and what is not.
 
+use std::io::{BufReader, Write};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use json::Value;
 use rookery_server::{AUDIT_RETENTION, AuditOptions};
+use rustls::version::TLS13;
 
 use super::secured::Secured;
-use super::support::Wire;
+use super::support::{Wire, read_answer};
 
 /// The records of the log, when there are at least so many of an event.
 fn records(folder: &Path, event: &str, count: usize) -> Vec<Value> {
@@ -73,9 +76,7 @@ fn connections_refusals_and_changes_are_recorded_with_who_made_them() {
         "{records:?}"
     );
     let connected = principals("Connected");
-    for expected in ["the API key 'reader'", "nothing"] {
-        assert!(connected.contains(&expected), "{connected:?}");
-    }
+    assert!(connected.contains(&"the API key 'reader'") && !connected.contains(&"nothing"), "{connected:?}");
     let text = format!("{records:?}");
     assert!(!text.contains(&key) && !text.contains("rookery_secret") && !text.contains("ByName"), "{text}");
     assert!(records.iter().all(|record| get(record, "Client").starts_with("127.0.0.1:")), "{records:?}");
@@ -104,6 +105,38 @@ fn signing_in_to_the_studio_and_out_is_recorded() {
     let (_, token) = cookie.split_once('=').unwrap();
     let text = format!("{records:?}");
     assert!(!text.contains(token) && !text.contains(&key), "{text}");
+}
+
+#[test]
+fn a_client_that_nobody_knows_does_not_fill_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let secured = Secured::start_with(|server| {
+        server.audit = Some(options(folder.path()));
+        server.limits.failed_attempt_count = 2;
+    });
+    let long = format!("GET /databases?{}", "x".repeat(10_000));
+    for attempt in 1..=4 {
+        let mut stream = secured.connect(&Arc::new(secured.config(None, &[&TLS13])));
+        let head = format!("{long} HTTP/1.1\r\nHost: db.example\r\n\r\n");
+        stream.write_all(head.as_bytes()).unwrap();
+        let answer = read_answer(&mut BufReader::new(stream), false).unwrap();
+        // Its connection ends, so that each further one costs it a handshake.
+        assert_eq!((answer.status, answer.header("connection").is_some()), (403, attempt > 2), "{attempt}");
+        assert_eq!(
+            secured.call_with_key("rookery_x", "GET /databases", "").status,
+            if attempt > 2 { 429 } else { 401 }
+        );
+    }
+    secured.administer("PUT /admin/databases?name=last", "{}", 201);
+    let records = records(folder.path(), "Changed", 1);
+    let of = |event: &str, principal: &str| {
+        let is_of = |record: &&Value| get(record, "Event") == event && get(record, "Principal") == principal;
+        records.iter().filter(is_of).count()
+    };
+    for principal in ["nothing", "an API key that is not accepted"] {
+        assert_eq!((of("Refused", principal), of("HeldBack", principal), of("Connected", principal)), (2, 1, 0));
+    }
+    assert!(records.iter().all(|record| get(record, "Url").len() <= 200), "{records:?}");
 }
 
 #[test]

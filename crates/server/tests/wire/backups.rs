@@ -4,10 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use database::backups::DestinationKind;
 use database::documents::Date;
 use database::{Clock, ManualClock};
 use json::Value;
 
+use crate::secured::Secured;
 use crate::support::Wire;
 
 struct Server {
@@ -213,6 +215,143 @@ fn backups_of_all_databases_are_tasks_of_each_but_the_excluded() {
     assert_eq!(gone.status, 200, "{}", gone.text());
     let read = server.wire.call("GET /databases/db/tasks", "").json();
     assert_eq!(read.get("OngoingTasks"), Some(&Value::Array(Vec::new())));
+}
+
+#[test]
+fn the_keys_of_backups_of_all_databases_are_in_no_record_and_in_no_backup() {
+    let server = Server::start();
+    let key = "c2VjcmV0IGtleSBvZiB0aGUgb3BlcmF0b3IgMTIzNDU=";
+    let body = format!(
+        r#"{{"Name":"all","FullBackupFrequency":"0 2 * * *",{},"BackupEncryptionSettings":{{"EncryptionMode":"UseProvidedKey","Key":"{key}"}},
+        "S3Settings":{{"Disabled":true,"BucketName":"corp","AwsAccessKey":"AKIAOPERATOR","AwsSecretKey":"OPERATOR-SECRET"}}}}"#,
+        server.local()
+    );
+    let put = server.wire.call("PUT /admin/configuration/server-wide/backup", &body);
+    assert_eq!(put.status, 200, "{}", put.text());
+    server.wire.create("later");
+    let secrets = ["AKIAOPERATOR", "OPERATOR-SECRET", key];
+    for database in ["db", "later"] {
+        let record = server.wire.call(&format!("GET /databases/{database}/admin/record"), "").text();
+        assert!(record.contains("Server Wide Backup, all") && record.contains("corp"), "{record}");
+        assert!(secrets.iter().all(|secret| !record.contains(secret)), "{record}");
+    }
+    // A client that gives the record back as it was changes nothing.
+    let record = server.wire.call("GET /admin/databases?name=db", "").json();
+    let etag = format!("ETag: {}", number(&record, "Etag"));
+    let again = server.wire.call_with("PUT /admin/databases?name=db", &[&etag], &record.to_vec());
+    assert_eq!(again.status, 201, "{}", again.text());
+    // The task has the key when it runs.
+    server.clock.advance(Duration::from_secs(2 * 60 * 60));
+    let task = server.wire.call("GET /databases/db/tasks", "").json();
+    let Some(Value::Array(tasks)) = task.get("OngoingTasks") else { panic!("an array") };
+    assert_eq!(tasks[0].get("IsEncrypted"), Some(&Value::Bool(true)));
+    let status = server.status(number(&tasks[0], "TaskId"));
+    let folder = text(status.get("LocalBackup").unwrap(), "BackupDirectory").to_owned();
+    let body = |rest: &str| format!(r#"{{"Type":"Local","DatabaseName":"copy","BackupLocation":"{folder}"{rest}}}"#);
+    server.refused("POST /admin/restore/database", &body(""), "the backup is encrypted");
+    let with_key = format!(r#","BackupEncryptionSettings":{{"EncryptionMode":"UseProvidedKey","Key":"{key}"}}"#);
+    let restored = server.restore("POST /admin/restore/database", &body(&with_key));
+    assert_eq!(text(&restored, "Status"), "Completed", "{restored:?}");
+    for kind in ["Backup", "Snapshot"] {
+        let place = tempfile::tempdir().unwrap();
+        let local = place.path().display();
+        let body = format!(r#"{{"BackupType":"{kind}","LocalSettings":{{"FolderPath":"{local}"}}}}"#);
+        assert_eq!(server.wire.call("POST /databases/db/admin/backup", &body).status, 200);
+        server.settle();
+        let folder = std::fs::read_dir(place.path()).unwrap().next().unwrap().unwrap().path();
+        let file = std::fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();
+        let content = zstd::decode_all(std::fs::File::open(file).unwrap()).unwrap();
+        assert!(memchr::memmem::find(&content, b"Server Wide Backup, all").is_some(), "{kind}");
+        assert!(secrets.iter().all(|secret| memchr::memmem::find(&content, secret.as_bytes()).is_none()), "{kind}");
+    }
+}
+
+#[test]
+fn an_admin_of_a_database_chooses_neither_any_folder_nor_any_address() {
+    let data = tempfile::tempdir().unwrap();
+    let secured = Secured::start_with(|options| {
+        (options.in_memory, options.data_directory) = (false, data.path().to_owned());
+    });
+    secured.administer("PUT /admin/databases?name=db", "{}", 201);
+    let key = secured.key("app", r#""SecurityClearance":"ValidUser","Permissions":{"db":"Admin"}"#);
+    let put = "POST /databases/db/admin/periodic-backup";
+    let task = |name: &str, place: &str| {
+        format!(r#"{{"Name":"{name}","FullBackupFrequency":"0 2 * * *","Restricted":false,{place}}}"#)
+    };
+    let s3 = |server: &str| {
+        format!(
+            r#""S3Settings":{{"BucketName":"b","AwsAccessKey":"a","AwsSecretKey":"s","CustomServerUrl":"{server}"}}"#
+        )
+    };
+    let elsewhere = data.path().join("elsewhere").display().to_string();
+    let refused = |place: &str, reason: &str| {
+        for (line, body) in [(put, task("own", place)), ("POST /databases/db/admin/backup", format!("{{{place}}}"))] {
+            let answer = secured.call_with_key(&key, line, &body);
+            assert!(answer.status == 400 && answer.text().contains(reason), "{line} {place}: {}", answer.text());
+        }
+    };
+    for folder in ["/etc", elsewhere.as_str(), "../x", "a\\u001b"] {
+        refused(&format!(r#""LocalSettings":{{"FolderPath":"{folder}"}}"#), "folder '");
+    }
+    for server in [
+        "http://127.0.0.1:1/",
+        "http://[::ffff:127.0.0.1]/",
+        "http://2130706433/",
+        "http://localhost:1/",
+        "http://169.254.169.254/",
+    ] {
+        refused(&s3(server), "only operators");
+    }
+    let google = r#""GoogleCloudSettings":{"BucketName":"b","GoogleCredentialsJson":"{\"private_key\":\"kkkkkkkk\",\"private_key_id\":\"iiiiiii\",\"client_email\":\"a@b\",\"gcs_base_url\":\"http://127.0.0.1:1\"}"}"#;
+    refused(google, "'gcs_base_url'");
+    let relative = task("own", r#""LocalSettings":{"FolderPath":"mine"}"#);
+    assert_eq!(secured.call_with_key(&key, put, &relative).status, 200);
+    let record = secured.call_with_key(&key, "GET /databases/db/admin/record", "").text();
+    assert!(record.contains(r#""Restricted":true"#), "{record}");
+    // An operator may.
+    for place in [format!(r#""LocalSettings":{{"FolderPath":"{elsewhere}"}}"#), s3("http://127.0.0.1:1/")] {
+        secured.administer(put, &task(&place[1..8], &place), 200);
+    }
+}
+
+#[test]
+fn only_allowed_kinds_of_destinations_are_taken() {
+    let wire = Wire::start_with(|options| options.allowed_destinations = Some(vec![DestinationKind::S3]));
+    wire.create("db");
+    let body = r#"{"LocalSettings":{"FolderPath":"/tmp/x"}}"#;
+    let refused = wire.call("POST /databases/db/admin/backup", body);
+    assert!(refused.status == 400 && refused.text().contains("Backup.AllowedDestinations"), "{}", refused.text());
+    let restore = r#"{"DatabaseName":"x","BackupLocation":"/tmp/x"}"#;
+    assert!(wire.call("POST /admin/restore/database", restore).text().contains("Backup.AllowedDestinations"));
+}
+
+#[test]
+fn one_backup_of_a_database_without_a_task_waits_at_most() {
+    let server = Server::start();
+    server.wire.create("other");
+    // Nothing answers there, so that it runs until it is killed.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let body = format!(
+        r#"{{"S3Settings":{{"BucketName":"b","AwsAccessKey":"a","AwsSecretKey":"s","ForcePathStyle":true,"CustomServerUrl":"http://{}/"}}}}"#,
+        silent.local_addr().unwrap()
+    );
+    let begin = |database: &str| server.wire.call(&format!("POST /databases/{database}/admin/backup"), &body);
+    assert_eq!(begin("db").status, 200);
+    // The first may wait for its thread yet.
+    while begin("db").status == 409 {}
+    begin("db").check_error(
+        409,
+        "System.InvalidOperationException",
+        "a backup of database 'db' waits for its turn already",
+    );
+    assert_eq!(begin("other").status, 200);
+    let kill = |database: &str, id: u64| {
+        server.wire.call(&format!("POST /databases/{database}/operations/kill?id={id}"), "").status
+    };
+    for id in 1..=2 {
+        assert_eq!(kill("db", id), 204);
+    }
+    assert_eq!(kill("other", 1), 204);
 }
 
 #[test]

@@ -297,7 +297,9 @@ fn refused_heads_say_who_answers_too() {
 fn pages_of_other_hosts_and_names_that_are_not_ours_are_refused() {
     let wire = Wire::start_with(|options| {
         options.public_url = Some("http://db.example:8080".to_owned());
-        options.allowed_hosts = vec!["raven".to_owned()];
+        // The addresses that the server listens on are among its names.
+        options.allowed_hosts = ["raven", "localhost", "127.0.0.1"].map(str::to_owned).to_vec();
+        options.allowed_origins = vec!["http://localhost:5173".to_owned()];
     });
     let port = wire.address.port();
     let status = |host: &str, header: &str| {
@@ -305,13 +307,19 @@ fn pages_of_other_hosts_and_names_that_are_not_ours_are_refused() {
             "PUT /admin/databases?name=a HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{header}Content-Length: 2\r\n\r\n{{}}"
         );
         let answer = raw(&wire, request.as_bytes());
-        assert!(!answer.contains(" 403 ") || answer.contains("Security.AllowedHosts"), "{answer}");
+        assert!(
+            !answer.contains(" 403 ")
+                || answer.contains("Security.AllowedHosts")
+                || answer.contains("Security.AllowedOrigins"),
+            "{answer}"
+        );
         answer.split(' ').nth(1).unwrap_or_default().to_owned()
     };
     for host in ["evil.example", "evil.example:8080", "localhost.evil.example"] {
         assert_eq!(status(host, ""), "403", "{host}");
     }
-    for origin in ["https://evil.example", "null", "http://203.0.113.5"] {
+    for origin in ["https://evil.example", "null", "http://203.0.113.5", "http://localhost:3000", "http://127.0.0.1:81"]
+    {
         assert_eq!(status("127.0.0.1", &format!("Origin: {origin}\r\n")), "403", "{origin}");
     }
     wire.check("GET /databases?namesOnly=true", "", 200, r#"{"Databases":[]}"#);

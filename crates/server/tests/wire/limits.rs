@@ -251,6 +251,36 @@ fn requests_in_one_multi_get() {
 }
 
 #[test]
+fn bodies_that_become_trees_of_values() {
+    let wire = with_limits(|limits| limits.object_body_size = 8 << 20);
+    let ones = |count: usize| format!("[{}1]", "1,".repeat(count));
+    let query =
+        |count: usize| format!(r#"{{"Query":"from Users where a in ($p)","QueryParameters":{{"p":{}}}}}"#, ones(count));
+    let bodies: [(&str, &dyn Fn(usize) -> String); 6] = [
+        ("POST /databases/db/queries", &query),
+        ("POST /databases/db/streams/queries", &query),
+        ("PATCH /databases/db/queries", &|count| format!(r#"{{"Query":{}}}"#, query(count))),
+        ("POST /databases/db/docs", &|count| format!(r#"{{"Ids":[{}""]}}"#, r#""","#.repeat(count))),
+        ("POST /databases/db/multi_get", &|count| format!(r#"{{"Requests":{}}}"#, ones(count))),
+        ("PUT /databases/db/indexes", &|count| format!(r#"{{"Indexes":{}}}"#, ones(count))),
+    ];
+    for (line, body) in bodies {
+        check_limit(&wire.call(line, &body(5 << 20)), 413, "Limits.ObjectBodyInMb = 8");
+        // A value takes some 128 bytes: a smaller body, compressed or not, exceeds what one request may hold.
+        let small = body(2_200_000);
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(small.as_bytes()).unwrap();
+        let gzip = wire.call_with(line, &["Content-Encoding: gzip"], &gzip.finish().unwrap());
+        for answer in [wire.call(line, &small), gzip] {
+            check_limit(&answer, 413, "Limits.RequestMemoryInMb");
+        }
+    }
+    // Documents are no trees.
+    let document = format!(r#"{{"a":{}}}"#, ones(5 << 20));
+    assert_eq!(wire.call("PUT /databases/db/docs?id=a", &document).status, 201);
+}
+
+#[test]
 fn the_answer_of_one_multi_get() {
     let wire = with_limits(|limits| limits.multi_get_answer_size = 1 << 20);
     let document = format!("{{\"Text\":\"{}\"}}", "x".repeat(300 << 10));

@@ -1,5 +1,8 @@
 //! `/databases/{name}/operations`
 
+use json::Value;
+
+use super::secured::Secured;
 use super::support::Wire;
 
 #[test]
@@ -58,4 +61,33 @@ fn a_deletion_or_patch_of_an_index_that_does_not_exist_is_an_operation_that_fail
         assert!(state.contains("IndexDoesNotExistException"), "{state}");
         assert!(state.contains("There is no index with 'No/Such' name."), "{state}");
     }
+}
+
+#[test]
+fn only_operators_see_the_operations_of_the_server() {
+    let secured = Secured::start();
+    secured.administer("PUT /admin/databases?name=db", "{}", 201);
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().display().to_string();
+    let backup = format!(r#"{{"LocalSettings":{{"FolderPath":"{folder}"}}}}"#);
+    let wait = |line: &str, body: &str, state: &str| {
+        let answer = secured.administer(line, body, 200).json();
+        let id = answer.get("OperationId").and_then(Value::as_i64).unwrap();
+        let state = format!("{state}?id={id}");
+        loop {
+            let text = secured.administer(&state, "", 200).text();
+            if !text.contains("InProgress") {
+                assert!(text.contains("Completed"), "{text}");
+                return state;
+            }
+        }
+    };
+    wait("POST /databases/db/admin/backup", &backup, "GET /databases/db/operations/state");
+    let made = std::fs::read_dir(place.path()).unwrap().next().unwrap().unwrap().path();
+    let restore = format!(r#"{{"DatabaseName":"copy","BackupLocation":"{}"}}"#, made.display());
+    let state = wait("POST /admin/restore/database", &restore, "GET /operations/state");
+    let key = secured.key("app", r#""SecurityClearance":"ValidUser","Permissions":{"db":"Admin"}"#);
+    assert_eq!(secured.call_with_key(&key, &state, "").status, 404);
+    let operator = secured.key("operator", r#""SecurityClearance":"Operator""#);
+    assert_eq!(secured.call_with_key(&operator, &state, "").status, 200);
 }

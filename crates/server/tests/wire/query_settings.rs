@@ -182,3 +182,34 @@ fn a_fresh_read_does_not_wait_for_writes_to_other_collections() {
         wire.call("POST /databases/db/queries?freshReads=true", r#"{"Query":"from Orders where Freight = 1"}"#);
     assert!(answer.text().contains(r#""IsStale":false"#), "{}", answer.text());
 }
+
+/// Whoever may read asks for them, and each has descriptors and costs each write.
+#[test]
+fn the_number_of_automatic_indexes_is_bounded() {
+    const SEPARATE_MAX: usize = 64;
+    const MAX: usize = 256;
+    let wire = with_orders();
+    let ask = |text: &str| wire.call("POST /databases/db/queries?neverWidenAutoIndexes=true", &query(text));
+    for number in 0..SEPARATE_MAX {
+        let text = format!("from Orders where F{number} = 1");
+        check(&wire, "?neverWidenAutoIndexes=true", &text, &format!("Auto/Orders/ByF{number}"), 0);
+    }
+    let widened = ask("from Orders where Another = 1").json();
+    let name = widened.get("IndexName").and_then(|name| name.as_str()).unwrap();
+    assert!(name.starts_with("Auto/Orders/ByAnotherAndF"), "{name}");
+    let refused = (0..MAX).find_map(|number| {
+        wire.put(&format!("c/{number}"), &format!(r#"{{"@metadata":{{"@collection":"C{number}"}}}}"#));
+        let answer = ask(&format!("from C{number} where F = 1"));
+        (answer.status != 200).then_some((number, answer))
+    });
+    let (count, answer) = refused.unwrap();
+    assert!(count + SEPARATE_MAX <= MAX && count + SEPARATE_MAX + 2 >= MAX, "{count}");
+    answer.check_error(
+        400,
+        "Raven.Client.Exceptions.Documents.Indexes.IndexCreationException",
+        "database 'db' has as many automatic indexes as the limit AUTOMATIC_INDEX_COUNT_MAX allows",
+    );
+    // Definitions have room.
+    let index = r#"{"Indexes":[{"Name":"Own","Maps":["from d in docs select new { d.Name }"]}]}"#;
+    assert_eq!(wire.call("PUT /databases/db/admin/indexes", index).status, 201);
+}

@@ -69,19 +69,17 @@ fn a_cookie_counts_in_requests_of_pages_of_this_server_only() {
     // An address that the user types in.
     let typed = "Sec-Fetch-Site: none\r\n";
     assert_eq!(ask("GET /databases/shop/stats", typed).status, 200);
-    for headers in [
-        "",
-        typed,
-        "Origin: https://db.example:9000\r\n",
-        "Origin: https://localhost:5173\r\n",
-        "Origin: https://127.0.0.1\r\n",
-    ] {
+    for headers in ["", typed] {
         let refused = ask("POST /databases/shop/identity/next?name=a", headers);
         refused.check_error(403, "InvalidAuth", "The request has the cookie of the studio, and does not come from");
     }
-    for headers in ["", "Origin: https://db.example:9000\r\n"] {
-        ask("GET /databases/shop/stats", headers).check_error(403, "InvalidAuth", "The request has the cookie");
+    for origin in ["https://db.example:9000", "https://localhost:5173", "https://127.0.0.1"] {
+        for line in ["POST /databases/shop/identity/next?name=a", "GET /databases/shop/stats"] {
+            let refused = ask(line, &format!("Origin: {origin}\r\n"));
+            refused.check_error(403, AUTHORIZATION, "The request comes from a page of 'https://");
+        }
     }
+    ask("GET /databases/shop/stats", "").check_error(403, "InvalidAuth", "The request has the cookie");
     ask("GET /databases/shop/stats", "Sec-Fetch-Site: same-site\r\n").check_error(
         403,
         AUTHORIZATION,
@@ -174,9 +172,13 @@ fn signing_in_needs_a_key_that_is_accepted_and_a_page_of_this_server() {
     let key = secured.key("app", r#""SecurityClearance":"Operator""#);
     let sign_in = |headers: &str| call(&secured, "POST /studio/sign-in", headers);
     let by_key = format!("Authorization: Bearer {key}\r\n");
-    for headers in ["", "Sec-Fetch-Site: none\r\n", "Origin: https://db.example:9000\r\n"] {
+    for (headers, message) in [
+        ("", "Only the studio of this server signs in and out"),
+        ("Sec-Fetch-Site: none\r\n", "Only the studio of this server signs in and out"),
+        ("Origin: https://db.example:9000\r\n", "The request comes from a page of 'https://db.example:9000'"),
+    ] {
         let refused = sign_in(&format!("{by_key}{headers}"));
-        refused.check_error(403, AUTHORIZATION, "Only the studio of this server signs in and out");
+        refused.check_error(403, AUTHORIZATION, message);
         assert_eq!(refused.header("set-cookie"), None);
     }
     sign_in(OWN_PAGE).check_error(403, "InvalidAuth", "This server requires a client certificate or an API key");
@@ -199,6 +201,35 @@ fn signing_in_needs_a_key_that_is_accepted_and_a_page_of_this_server() {
     sign_in(&unknown).check_error(429, "InvalidAuth", "Too many requests from this address");
     assert_eq!(secured.metric("rookery_identifications_failed_total "), 3);
     assert_eq!(sign_in(&format!("{by_key}{OWN_PAGE}")).status, 204);
+}
+
+#[test]
+fn a_page_of_another_port_does_not_act_with_the_certificate_of_the_browser() {
+    let secured = with_database();
+    let config = Arc::new(secured.config(Some(&secured.admin), &[&TLS13]));
+    let body = r#"{"Name":"x","SecurityClearance":"ClusterAdmin"}"#;
+    for origin in
+        ["http://localhost:3000", "https://127.0.0.1:9999", "https://db.example:9000", "http://db.example", "null"]
+    {
+        let headers = format!("Origin: {origin}\r\nSec-Fetch-Site: cross-site\r\nContent-Type: text/plain\r\n");
+        let refused = call_with(secured.connect(&config), "POST /admin/api-keys", &headers, body).unwrap();
+        refused.check_error(403, AUTHORIZATION, "The request comes from a page of '");
+        let mut socket = secured.connect(&config);
+        socket.write_all(upgrade("a=b", origin).as_bytes()).unwrap();
+        let mut answer = [0; 12];
+        socket.read_exact(&mut answer).unwrap();
+        assert_eq!(&answer, b"HTTP/1.1 403", "{origin}");
+    }
+    // The studio does, and so does a program, which sends no origin.
+    for headers in [OWN_PAGE, "Origin: https://DB.example:443\r\n", "Sec-Fetch-Site: same-origin\r\n", ""] {
+        let answer = call_with(secured.connect(&config), "GET /databases", headers, "").unwrap();
+        assert_eq!(answer.status, 200, "{headers}");
+    }
+    let mut socket = secured.connect(&config);
+    socket.write_all(upgrade("a=b", "https://db.example").as_bytes()).unwrap();
+    let mut answer = [0; 12];
+    socket.read_exact(&mut answer).unwrap();
+    assert_eq!(&answer, b"HTTP/1.1 101");
 }
 
 #[test]

@@ -23,7 +23,7 @@ use crate::routing::exchange::Exchange;
 pub(crate) async fn delete(mut exchange: Exchange) -> Result<Reply> {
     let options = Options::of(&exchange)?;
     let node = exchange.node.clone();
-    let request = exchange.parse_body(move |body| Request::of_body(&node, body)).await?;
+    let request = exchange.parse_tree(move |body| Request::of_body(&node, body)).await?;
     start(exchange, ByQuery::Delete, request, options).await
 }
 
@@ -31,7 +31,7 @@ pub(crate) async fn delete(mut exchange: Exchange) -> Result<Reply> {
 pub(crate) async fn patch(mut exchange: Exchange) -> Result<Reply> {
     let options = Options::of(&exchange)?;
     let node = exchange.node.clone();
-    let request = exchange.parse_body(move |body| Request::of_patch(&node, body)).await?;
+    let request = exchange.parse_tree(move |body| Request::of_patch(&node, body)).await?;
     start(exchange, ByQuery::Patch, request, options).await
 }
 
@@ -59,7 +59,7 @@ impl Options {
 /// Starts the operation: 200 `{"OperationId","OperationNodeTag"}`.
 async fn start(exchange: Exchange, change: ByQuery, request: Request, options: Options) -> Result<Reply> {
     let Options { of_change: options, stale_wait } = options;
-    let (database, node) = (exchange.database().clone(), exchange.node.clone());
+    let (database, node, owner) = (exchange.database().clone(), exchange.node.clone(), exchange.peer.owner());
     let mut request = Request { query: change.check(request.query)?, ..request };
     if change == ByQuery::Patch {
         // A text that is no script is refused at once. Compiling it takes a thread.
@@ -76,7 +76,7 @@ async fn start(exchange: Exchange, change: ByQuery, request: Request, options: O
     let prepared = PreparedChange::new(database, change, request.query, options, ready)?;
     let awaited = prepared.awaited();
     // A server without a free thread refuses the request, not the operation. While an operation waits for an index it has no thread.
-    let permit = if awaited.is_none() { Some(node.bridge.permit(Pool::Reads).await?) } else { None };
+    let permit = if awaited.is_none() { Some(node.bridge.permit(Pool::Reads, owner).await?) } else { None };
     let running = prepared.begin()?;
     let (id, description) = (running.operation().id(), change.description());
     tokio::spawn(async move {
@@ -86,7 +86,7 @@ async fn start(exchange: Exchange, change: ByQuery, request: Request, options: O
             }
             let permit = match permit {
                 Some(permit) => permit,
-                None => node.bridge.permit(Pool::Reads).await?,
+                None => node.bridge.permit(Pool::Reads, owner).await?,
             };
             node.bridge.with_permit(Pool::Reads, permit, move || Ok(running.run()?)).await
         };
@@ -106,7 +106,7 @@ async fn start(exchange: Exchange, change: ByQuery, request: Request, options: O
 pub(crate) async fn test(mut exchange: Exchange) -> Result<Reply> {
     let id = exchange.required("id")?.into_owned();
     let node = exchange.node.clone();
-    let request = exchange.parse_body(move |body| Request::of_patch(&node, body)).await?;
+    let request = exchange.parse_tree(move |body| Request::of_patch(&node, body)).await?;
     let database = exchange.database().clone();
     let run = move || Ok(QueryPatch::of_query(&database, &request.query)?.test(&id)?);
     let report = exchange.node.bridge.run(Pool::Reads, run).await?;

@@ -49,9 +49,8 @@ const ENTRIES: &str = "entries";
 pub(crate) async fn post(mut exchange: Exchange) -> Result<Reply> {
     let start = Instant::now();
     refuse_missing(&exchange)?;
-    let body = exchange.read_body().await?;
     let node = exchange.node.clone();
-    let request = exchange.node.bridge.run_sized(body.len(), move || Request::of_body(&node, &body)).await?;
+    let request = exchange.parse_tree(move |body| Request::of_body(&node, body)).await?;
     if exchange.query().get("debug").is_some_and(|form| form == EXPLAIN) {
         return Ok(explain(&exchange, &request));
     }

@@ -10,13 +10,13 @@ use hyper::header::CONTENT_ENCODING;
 use hyper::{HeaderMap, StatusCode};
 
 use crate::error::{Error, Result};
-use crate::limits::{COMPRESSED_PIECE_SIZE, DECODED_PART_SIZE, DECOMPRESSION_GRACE_SIZE, Limits};
+use crate::limits::{COMPRESSED_PIECE_SIZE, DECODED_PART_SIZE, DECOMPRESSION_GRACE_SIZE, Limits, REQUEST_BODY};
 use zstd_frames::ZstdFrames;
 
 pub(crate) fn too_large(max: usize) -> Error {
     Error::Limit {
         status: StatusCode::PAYLOAD_TOO_LARGE,
-        name: "Limits.RequestBodyInMb",
+        name: REQUEST_BODY,
         limit: (max >> 20) as u64,
         what: "The request body",
     }
