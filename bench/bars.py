@@ -10,6 +10,8 @@ from dataclasses import dataclass
 OURS = "rookery"
 REFERENCE = "reference"
 POSTGRES = "postgres"
+# Ours, over plain HTTP.
+HTTP = "http"
 
 
 @dataclass(frozen=True)
@@ -219,6 +221,41 @@ def bars_of_http():
     yield http("http-end", "memory at the end of all phases", "end memory", "MiB", at_most=0.3)
     yield http("http-end", "memory, peak", "end peak", "MiB", at_most=0.3)
     yield http("http-end", "disk at the end of all phases", "end disk", "MiB", at_most=0.5)
+    yield from bars_of_copies()
+    yield from bars_of_https()
+
+
+def bars_of_copies():
+    # Where no other bound is given, ours takes no more than the reference. Seconds in a snapshot's bar are at most ten.
+    text = "export of 1 M documents"
+    yield http("http-export", f"{text}: rate", "export rate", "/s", None, at_least=500_000)
+    yield http("http-export", f"{text} by `rookery export`: rate", "export command-rate", "/s", None, at_least=500_000)
+    yield from rated("http-export", text, 1, 1)
+    text = "import of 1 M documents"
+    yield http("http-import", f"{text}: rate", "import rate", "/s", OURS, peer_figure="import bulk-rate", at_least=1)
+    yield from rated("http-import", text, 1, 1)
+    text = "backup of 1 M documents, 2 indexes"
+    yield http("http-backup", text, "backup seconds", "s", at_most=1)
+    yield http("http-backup", f"{text}: CPU", "backup cpu", "s", at_most=1)
+    yield http("http-backup", f"{text}: size", "backup size", "MiB", at_most=1)
+    text = "restore of 1 M documents"
+    yield http("http-backup", text, "backup restore-served", "s", at_most=1)
+    yield http("http-backup", f"{text}, until 2 indexes are up to date", "backup restore-seconds", "s", at_most=1)
+    yield http("http-backup", f"{text} and 2 indexes: CPU", "backup restore-cpu", "s", at_most=1)
+    text = "snapshot of 1 M documents, 2 indexes"
+    yield http("http-snapshot", text, "snapshot seconds", "s", None, at_most=10)
+    yield http("http-snapshot", f"{text}: restore", "snapshot restore-seconds", "s", None, at_most=10)
+
+
+def bars_of_https():
+    text = "GET by random id of 1 M over HTTPS, 16 connections"
+    yield http("http-tls-16", f"{text}: rate", "tls-16 rate", "/s", HTTP, at_least=0.8)
+    yield http("http-tls-16", f"{text}: CPU", "tls-16 cpu", "us", HTTP, at_most=1 / 0.8)
+    yield from rated("http-tls-16", text, 1.6, 0.35, 0.7)
+    text = "GET over HTTPS, 16 connections, a full handshake for each"
+    yield http("http-tls-new-16", f"{text}, P-256: CPU", "tls-new-16 cpu", "us", None, at_most=1000)
+    yield http("http-tls-new-rsa-16", f"{text}, RSA 2048: CPU", "tls-new-rsa-16 cpu", "us", None, at_most=1000)
+    yield from rated("http-tls-new-rsa-16", f"{text}, RSA 2048", 1.5, 0.6)
 
 
 def beside_postgres():

@@ -9,9 +9,9 @@ import unittest
 from unittest import mock
 
 from bench import verdict
-from bench.bars import BARS, GROUPS, OURS, Bar, choose
+from bench.bars import BARS, GROUPS, HTTP, OURS, Bar, choose
 from bench.figures import CannotMeasure, Figures
-from bench.http import indexing, phases, workloads
+from bench.http import copies, indexing, phases, secure, workloads
 from bench.measure import engine, micro, server  # noqa: F401: all that bench/run imports
 from bench.settings import ROOT, Settings
 
@@ -93,9 +93,19 @@ class Table(unittest.TestCase):
         settings = Settings({"QUICK": "1", "DIR": folder.name})
         COUNTS = {"bench-bulk": phases.STREAMED, "bench-client": phases.BY_CLIENT, "bench": phases.DOCUMENTS}
         COUNTS |= {workloads.USERS: indexing.DOCUMENTS, workloads.PLACES: indexing.DOCUMENTS}
+        COUNTS |= {name: copies.DOCUMENTS for name in (copies.DATABASE, copies.IMPORTED, copies.RESTORED)}
         COUNTS = {name: settings.count(count) for name, count in COUNTS.items()}
         server.ask.side_effect = self.answer
+        plain = mock.Mock(cpu_seconds=lambda: 0.0, **{"document_count.side_effect": server.document_count.side_effect})
+        plain.name = HTTP
         with mock.patch.multiple(
+            copies,
+            pieces_of_dump=lambda _: [b"{}"],
+            import_dump=lambda *_: None,
+            export_by_command=lambda *_: None,
+            make_backup=lambda _server, _kind, folder: (folder / "backup").mkdir(parents=True),
+            restore=lambda *_: None,
+        ), mock.patch.object(secure.Secure, "servers", lambda _: (plain, server, server, None)), mock.patch.multiple(
             phases.load,
             wrk=lambda *_, **__: loads,
             stream=lambda *_: b"",
@@ -103,16 +113,17 @@ class Table(unittest.TestCase):
             client_insert=lambda *_: loads,
             install_client=mock.Mock(side_effect=[None, CannotMeasure("needs node and npm")]),
         ), mock.patch("time.sleep"), mock.patch.object(phases.freshness, "measure", lambda _: loads), mock.patch("builtins.print"), mock.patch.object(workloads, "QUESTIONS", 1):
-            phases.Run([server], [bar.step for bar in bars], settings, figures).all()
+            phases.Run([server], [bar.step for bar in bars], settings, figures, "rookery").all()
             lacking = Figures()
-            phases.Run([server], ["client"], settings, lacking).all()
+            phases.Run([server], ["client"], settings, lacking, "rookery").all()
         self.assertEqual([bar.name for bar in bars if not figures.values(OURS, bar.figure)], [])
         self.assertEqual(verdict.row(choose(["http-client"])[0], lacking)["verdict"], "needs node and npm")
 
     @staticmethod
     def answer(_method, path, body=None, **_):
         """What a server says to the phases of indexes: each has all documents, each query finds one."""
-        everything = Settings({"QUICK": "1"}).count(indexing.DOCUMENTS)
+        is_copy = f"/{copies.DATABASE}/" in path or f"/{copies.RESTORED}/" in path
+        everything = Settings({"QUICK": "1"}).count(copies.DOCUMENTS if is_copy else indexing.DOCUMENTS)
         entries = 0
         if "/stats?" in path:
             step = path.split("name=")[1].split("%2F")[0]

@@ -4,7 +4,6 @@ import json
 import os
 import pathlib
 import shutil
-import socket
 import subprocess
 import time
 
@@ -21,7 +20,7 @@ def wrk(server, script, connections, seconds, **environment):
     """
     cpu = server.cpu_seconds()
     command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--timeout", "10s", "-s", HERE / script, server.url]
-    names = {name: str(value) for name, value in environment.items()}
+    names = {name: str(value) for name, value in environment.items()} | (server.tls.wrk_environment if server.tls else {})
     run = subprocess.run(command, env={**os.environ, **names}, capture_output=True, text=True)
     cpu = server.cpu_seconds() - cpu
     result = next((line for line in run.stdout.splitlines() if line.startswith("RESULT")), None)
@@ -65,7 +64,7 @@ def bulk_insert(server, database, count, body):
         f"POST /databases/{database}/bulk_insert?id={operation}&skipOverwriteIfUnchanged=false HTTP/1.1\r\n"
         f"Host: 127.0.0.1:{server.port}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
     )
-    with socket.create_connection(("127.0.0.1", server.port)) as connection:
+    with server.open_socket() as connection:
         begin, cpu = time.perf_counter(), server.cpu_seconds()
         connection.sendall(head.encode())
         view = memoryview(body)

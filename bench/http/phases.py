@@ -8,8 +8,10 @@ import time
 from bench.bars import OURS
 from bench.figures import CannotMeasure
 from bench.http import freshness, load
+from bench.http.copies import Copies
 from bench.http.indexing import Indexing
 from bench.http.machine import Account, settle
+from bench.http.secure import Secure
 
 DOCUMENTS = 1_000_000
 STREAMED = 500_000
@@ -19,11 +21,11 @@ GET_WAYS = {"": {}, "-gzip": {"BENCH_GZIP": 1}, "-new": {"BENCH_CLOSE": 1}}
 
 
 class Run:
-    """`postgres`: takes its turn in some of the steps; `None`: it does not."""
+    """`program`: the path of ours. `postgres`: takes its turn in some of the steps; `None`: it does not."""
 
-    def __init__(self, servers, steps, settings, figures, postgres=None):
+    def __init__(self, servers, steps, settings, figures, program, postgres=None):
         self.servers, self.steps, self.settings, self.figures = servers, steps, settings, figures
-        self.postgres = postgres
+        self.program, self.postgres = program, postgres
 
     def all(self):
         # What the last rows say is about the end of all that runs, so they come last.
@@ -38,13 +40,15 @@ class Run:
         self.fresh()
         self.end()
         self.reopen()
+        Copies(self).all()
+        Secure(self).all()
 
-    def repeat(self, step, work, before=None, by_postgres=None):
+    def repeat(self, step, work, before=None, by_postgres=None, servers=None):
         """Measures a step on each server in turn; `work(server, tag)` gives its figures.
 
-        `by_postgres`: kind and connections of what PostgreSQL does for it.
+        `by_postgres`: kind and connections of what PostgreSQL does for it. `servers`: others than those of the run.
         """
-        servers = self.servers
+        servers = servers or self.servers
         if self.postgres and by_postgres:
             servers = [self.postgres, *servers]
         for repetition in range(self.settings.reps):

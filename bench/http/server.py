@@ -1,4 +1,4 @@
-"""A server that is measured: started from a command, asked over plain HTTP, watched from outside."""
+"""A server that is measured: started from a command, asked over HTTP or HTTPS, watched from outside."""
 
 import http.client
 import json
@@ -6,9 +6,11 @@ import os
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import tempfile
 import time
+from dataclasses import dataclass
 
 from bench.figures import CannotMeasure
 from bench.http.machine import HZ
@@ -17,13 +19,24 @@ START_SECONDS_MAX = 300
 STOP_SECONDS_MAX = 120
 
 
-class Server:
-    """`command` is for a shell, which it replaces; `{port}` and `{data}` stand for a free port and a folder."""
+@dataclass(frozen=True)
+class Tls:
+    """How clients reach a server over HTTPS: what Python's need, and what the environment of `wrk` needs."""
 
-    def __init__(self, name, command, work):
-        self.name, self.command, self.work = name, command, work
+    context: ssl.SSLContext
+    wrk_environment: dict
+
+
+class Server:
+    """`command` is for a shell, which it replaces; `{port}` and `{data}` stand for a free port and a folder.
+
+    `tls`: a `Tls` with a certificate that the server trusts; `None`: the server speaks plain HTTP.
+    """
+
+    def __init__(self, name, command, work, tls=None):
+        self.name, self.command, self.work, self.tls = name, command, work, tls
         self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.url = f"{'https' if tls else 'http'}://127.0.0.1:{self.port}"
         self.folder = self.process = None
 
     def start(self, probe="/build/version", fresh=True):
@@ -47,9 +60,20 @@ class Server:
     def data(self):
         return os.path.join(self.folder, "data")
 
+    def connect(self, timeout_seconds):
+        """A connection for requests, which is opened by the first of them."""
+        if self.tls:
+            return http.client.HTTPSConnection("127.0.0.1", self.port, timeout=timeout_seconds, context=self.tls.context)
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout_seconds)
+
+    def open_socket(self):
+        """An open connection for bytes."""
+        connection = socket.create_connection(("127.0.0.1", self.port))
+        return self.tls.context.wrap_socket(connection, server_hostname="127.0.0.1") if self.tls else connection
+
     def _answers(self, path):
         try:
-            connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+            connection = self.connect(60)
             connection.request("GET", path)
             status = connection.getresponse().status
             connection.close()
@@ -80,7 +104,7 @@ class Server:
 
     def ask(self, method, path, body=None, may_fail=False):
         """The parsed answer, `None` if it has no body."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=600)
+        connection = self.connect(600)
         content = None if body is None else json.dumps(body)
         connection.request(method, path, content, {"Content-Type": "application/json"})
         response = connection.getresponse()
@@ -90,10 +114,14 @@ class Server:
             raise CannotMeasure(f"{self.name} answers {method} {path} with {response.status}: {raw[:200]!r}")
         return json.loads(raw) if raw else None
 
-    def create(self, database):
-        """Makes an empty database, in the place of one of that name."""
+    def remove(self, database):
+        """Removes a database, if there is one of that name."""
         names = {"DatabaseNames": [database], "HardDelete": True, "TimeToWaitForConfirmation": "00:00:30"}
         self.ask("DELETE", "/admin/databases", names, may_fail=True)
+
+    def create(self, database):
+        """Makes an empty database, in the place of one of that name."""
+        self.remove(database)
         record = {"DatabaseName": database, "Settings": {}, "Disabled": False}
         self.ask("PUT", f"/admin/databases?name={database}&replicationFactor=1", record)
 

@@ -18,7 +18,8 @@ def measure(bars, settings, figures):
     if subprocess.run([ROOT / "scripts" / "need", "wrk"]).returncode != 0:
         raise CannotMeasure("needs wrk")
     settings.work.mkdir(parents=True, exist_ok=True)
-    ours = f"{build(settings)} serve --ServerUrl=http://127.0.0.1:{{port}} --DataDir={{data}}"
+    program = build(settings)
+    ours = f"{program} serve --ServerUrl=http://127.0.0.1:{{port}} --DataDir={{data}}"
     servers = [Server(OURS, ours, settings.work)]
     if settings.reference:
         # The reference first: ours takes its turn when the caches are as warm as they get.
@@ -29,7 +30,7 @@ def measure(bars, settings, figures):
     try:
         if any(bar.peer == POSTGRES for bar in bars):
             postgres = start_postgres(settings, figures)
-        Run(servers, steps, settings, figures, postgres).all()
+        Run(servers, steps, settings, figures, program, postgres).all()
     finally:
         if postgres:
             postgres.forget()

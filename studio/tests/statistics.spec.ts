@@ -47,6 +47,26 @@ test("what takes the space is told by area, with the journal, flushes and reader
   await expect(page.getByRole("heading", { name: "Auto/Users/ByName", exact: true })).toBeVisible();
 });
 
+test("a database is compacted, and stays as it was but for its size", async ({ page, studio }) => {
+  const documents = Array.from({ length: 60 }, (_, at): [string, object] => [
+    `users/${at}`,
+    { Name: "Ann", Text: "x".repeat(20_000), "@metadata": { "@collection": "Users" } },
+  ]);
+  await studio.database("Compacted", Object.fromEntries(documents));
+  for (let at = 5; at < 60; at++) await page.request.delete(`${studio.url}/databases/Compacted/docs?id=users/${at}`);
+  await page.request.get(`${studio.url}/databases/Compacted/queries`, { params: { query: "from Users where Name = 'Ann'" } });
+  await studio.open("/databases/Compacted/statistics");
+  await page.getByRole("button", { name: "Compact…" }).click();
+  const dialog = page.getByRole("dialog", { name: "Compact 'Compacted'" });
+  await expect(dialog.getByText(/Writes wait/)).toBeVisible();
+  await studio.isAccessible();
+  await dialog.getByRole("button", { name: "Compact", exact: true }).click();
+  await expect(dialog.getByRole("status")).toHaveText(/Compacted the documents of Compacted/);
+  await dialog.getByRole("button", { name: "Close" }).last().click();
+  const left = await page.request.get(`${studio.url}/databases/Compacted/collections/stats`);
+  expect(((await left.json()) as { CountOfDocuments: number }).CountOfDocuments).toBe(5);
+});
+
 test("no area of the treemap is a sliver, and what would be one is among the others", async ({ page, studio }) => {
   const collections = ["Large", ...Array.from({ length: 12 }, (_, at) => `Small${at}`)];
   const documents = collections.map((name): [string, object] => [

@@ -1,24 +1,24 @@
 //! `rookery compact DIR`: rewrites each database of a folder into a copy, then replaces the database by the copy.
 //!
-//! It locks the node before anything else, so that no server runs on the folder meanwhile. A crash in between leaves the
-//! database as it was, and a folder `compacted` that the next run removes.
+//! It locks the node before anything else, so that no server runs on the folder meanwhile. A crash in between leaves the database as it
+//! was, and a folder that is removed when the database is opened or compacted next. A running server does the same with
+//! `POST /admin/compact`, by the same code (`database/compaction`).
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, ensure};
+use database::compaction::{Copy, Step};
 use database::documents::{DocumentStore, StoreOptions};
+use indicatif::ProgressBar;
+use storage::Statistics;
 use storage::limits::{PAGE_SIZE, data_file_pages};
-use storage::{Durability, Environment, Options, Statistics};
 
 use crate::counted::{counted, size};
 use crate::folders::{self, Holds};
 use crate::output::output;
 use crate::progress;
-
-/// The folder inside of a database's where its copy is made.
-const COPY: &str = "compacted";
 
 /// The flags.
 #[derive(clap::Args)]
@@ -76,31 +76,34 @@ fn estimate(path: &Path) -> anyhow::Result<()> {
 }
 
 fn compact(path: &Path) -> anyhow::Result<()> {
-    let copy = path.join(COPY);
-    if copy.is_dir() {
-        std::fs::remove_dir_all(&copy)?;
-    }
     let store = DocumentStore::open(folders::open(path)?, StoreOptions::default())?;
-    let before = pages(&store.environment().statistics()?);
-    let counts = store.read().statistics()?.counts.total();
-    let target = Environment::open(&copy, Options { durability: Durability::Lazy, ..Options::default() })?;
-    let bar = progress::steps("documents copied", counts.count + counts.tombstone_count);
-    store.copy_into(&target, |copied| bar.set_position(copied))?;
-    bar.finish_and_clear();
-    let bar = progress::steps("pages of the copy checked", target.statistics()?.used_pages);
-    let report = target.verify_with(&mut |reached| bar.set_position(reached))?;
-    bar.finish_and_clear();
-    ensure!(report.problems.is_empty(), "the copy is damaged: {}", report.problems.join("; "));
-    let after = pages(&target.statistics()?);
-    target.close()?;
+    let mut bar: Option<(&str, ProgressBar)> = None;
+    let copy = Copy::of_documents(&store, &mut |step| {
+        let (what, reached, total) = match step {
+            Step::Copied(copied, total) => ("documents copied", copied, total),
+            Step::Checked(checked, total) => ("pages of the copy checked", checked, total),
+        };
+        if bar.as_ref().is_none_or(|(shown, _)| *shown != what)
+            && let Some((_, ended)) = bar.replace((what, progress::steps(what, total)))
+        {
+            ended.finish_and_clear();
+        }
+        if let Some((_, bar)) = &bar {
+            bar.set_position(reached);
+        }
+        true
+    })?;
+    if let Some((_, bar)) = bar {
+        bar.finish_and_clear();
+    }
+    let copy = copy.context("the copy was cut short")?;
+    let (before, after) = (copy.pages_before(), copy.pages_after());
     let mut out = output();
-    if after >= before {
-        std::fs::remove_dir_all(&copy)?;
+    if !copy.is_smaller() {
         writeln!(out, "{}: {}, already dense; left as it was", path.display(), shown(before))?;
         return Ok(());
     }
-    store.into_environment().replace_by(&copy)?;
-    std::fs::remove_dir_all(&copy)?;
+    copy.put_in_place(store.environment())?;
     writeln!(out, "{}: {} became {}", path.display(), shown(before), shown(after))?;
     Ok(())
 }

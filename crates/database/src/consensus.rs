@@ -8,6 +8,7 @@ use std::sync::Arc;
 use documents::{Answer, Batch, Etag, Outcome, Write};
 use storage::{Job, Lead, TransactionId, WriteTransaction};
 
+use crate::compaction::ParkedWrite;
 use crate::limits::SHORT_WRITE_SIZE;
 use crate::queue::Queue;
 use crate::{Database, Error, Result};
@@ -19,6 +20,14 @@ impl Database {
     /// A [`Lead`] is returned if no thread is committing the storage's queue: begin it on a thread that must not wait, run it on one
     /// that may, or drop it.
     pub fn propose(self: &Arc<Self>, write: Write, done: impl FnOnce(Result<Answer>) + Send + 'static) -> Option<Lead> {
+        match self.gate.moved_to() {
+            Some(Some(database)) => return database.propose(write, done),
+            Some(None) => {
+                done(Err(Error::Reopened { name: self.name().to_owned() }));
+                return None;
+            }
+            None => {}
+        }
         let size = write.size();
         self.propose_entered(self.enter(size), size, write, done)
     }
@@ -35,8 +44,7 @@ impl Database {
             return None;
         }
         let database = self.clone();
-        let job = Proposal { database, size, write, done: Some(done), answer: None, last_etag: None };
-        self.store.environment().submit(Box::new(job))
+        Proposal { database, size, write, done: Some(done), answer: None, last_etag: None, is_held: false }.submit()
     }
 
     /// Proposes the commands of a client, as [`propose`](Self::propose) does.
@@ -53,6 +61,9 @@ impl Database {
 
     /// As [`propose`](Self::propose). Waits for a place in a full queue.
     pub(crate) fn propose_blocking(self: &Arc<Self>, write: Write, done: impl FnOnce(Result<Answer>) + Send + 'static) {
+        if let Some(Some(database)) = self.gate.moved_to() {
+            return database.propose_blocking(write, done);
+        }
         let size = write.size();
         self.propose_entered(self.enter_blocking(size), size, write, done);
     }
@@ -86,15 +97,39 @@ impl Database {
 
     fn write_entered(&self, size: usize, write: &Write) -> Result<Answer> {
         let place = QueueSlot { queue: &self.queue, size };
-        // The stamp is made when the transaction has begun, so that dates rise with etags.
-        let applied = self.store.environment().write(|tx| self.store.apply_in(tx, write, self.store.stamp()));
+        let moved_to = loop {
+            let applied = match self.gate.is_shut() {
+                true => Err(Blocked::Held),
+                // The stamp is made when the transaction has begun, so that dates rise with etags.
+                false => self.store.environment().write(|tx| match self.gate.is_shut() {
+                    true => Err(Blocked::Held),
+                    false => Ok(self.store.apply_in(tx, write, self.store.stamp())?),
+                }),
+            };
+            match applied {
+                Ok(applied) => {
+                    drop(place);
+                    self.note_success();
+                    if let Some(last_etag) = applied.last_etag {
+                        self.notify_committed(last_etag);
+                    }
+                    return Ok(applied.answer);
+                }
+                Err(Blocked::Failed(documents::Error::Storage(storage::Error::Closed))) if self.gate.is_shut() => {}
+                Err(Blocked::Failed(error)) => {
+                    let error = Error::from(error);
+                    self.note_if_failed(&error);
+                    return Err(error);
+                }
+                Err(Blocked::Held) => {}
+            }
+            if let Some(database) = self.gate.wait(self.name(), self.limits.compaction_write_wait)? {
+                break database;
+            }
+            self.refuse_if_closed()?;
+        };
         drop(place);
-        let applied = applied.map_err(Error::from).inspect_err(|error| self.note_if_failed(error))?;
-        self.note_success();
-        if let Some(last_etag) = applied.last_etag {
-            self.notify_committed(last_etag);
-        }
-        Ok(applied.answer)
+        moved_to.write_blocking(write)
     }
 
     fn enter(&self, size: usize) -> Result<()> {
@@ -125,6 +160,25 @@ impl Drop for QueueSlot<'_> {
     }
 }
 
+/// Why a write on a thread that may wait was not applied.
+enum Blocked {
+    /// The gate is shut.
+    Held,
+    Failed(documents::Error),
+}
+
+impl From<storage::Error> for Blocked {
+    fn from(error: storage::Error) -> Blocked {
+        Blocked::Failed(error.into())
+    }
+}
+
+impl From<documents::Error> for Blocked {
+    fn from(error: documents::Error) -> Blocked {
+        Blocked::Failed(error)
+    }
+}
+
 /// A write on its way through the storage's queue.
 struct Proposal<D> {
     database: Arc<Database>,
@@ -133,9 +187,52 @@ struct Proposal<D> {
     done: Option<D>,
     answer: Option<documents::Result<Answer>>,
     last_etag: Option<Etag>,
+    /// Whether the gate was shut when its turn came.
+    is_held: bool,
 }
 
-impl<D: FnOnce(Result<Answer>) + Send> Job for Proposal<D> {
+impl<D: FnOnce(Result<Answer>) + Send + 'static> Proposal<D> {
+    /// Hands it to the storage, or parks it.
+    fn submit(self) -> Option<Lead> {
+        let database = self.database.clone();
+        if database.gate.is_shut() {
+            database.gate.park(database.name(), Box::new(self));
+            return None;
+        }
+        database.store.environment().submit(Box::new(self))
+    }
+
+    /// Whether it was not applied because the gate was shut, or its environment given up since.
+    fn waits(&self, outcome: &storage::Result<TransactionId>) -> bool {
+        let is_given_up = matches!(outcome, Err(storage::Error::Closed)) && self.database.gate.is_shut();
+        self.is_held || self.answer.is_none() && is_given_up
+    }
+}
+
+impl<D: FnOnce(Result<Answer>) + Send + 'static> ParkedWrite<Database> for Proposal<D> {
+    fn go_on(mut self: Box<Self>, database: Option<Arc<Database>>) {
+        self.is_held = false;
+        if let Some(database) = database {
+            // Its place is kept: both have one queue.
+            release(std::mem::replace(&mut self.database, database));
+        }
+        match self.database.refuse_if_closed() {
+            // A thread of the storage leads.
+            Ok(()) => drop(self.submit()),
+            Err(error) => self.refuse(error),
+        }
+    }
+
+    fn refuse(mut self: Box<Self>, error: Error) {
+        self.database.queue.leave(self.size);
+        if let Some(done) = self.done.take() {
+            done(Err(error));
+        }
+        release(self.database);
+    }
+}
+
+impl<D: FnOnce(Result<Answer>) + Send + 'static> Job for Proposal<D> {
     fn short_size(&self) -> Option<usize> {
         let is_bounded = match &self.write {
             Write::Batch { batch, .. } => !batch.deletes_by_prefix(),
@@ -155,6 +252,10 @@ impl<D: FnOnce(Result<Answer>) + Send> Job for Proposal<D> {
     }
 
     fn run(&mut self, tx: &mut WriteTransaction<'_>) -> bool {
+        self.is_held = self.database.gate.is_shut();
+        if self.is_held {
+            return false;
+        }
         let applied = self.database.store.apply_in(tx, &self.write, self.database.store.stamp());
         let is_kept = applied.is_ok();
         self.last_etag = applied.as_ref().ok().and_then(|applied| applied.last_etag);
@@ -163,6 +264,11 @@ impl<D: FnOnce(Result<Answer>) + Send> Job for Proposal<D> {
     }
 
     fn done(mut self: Box<Self>, outcome: storage::Result<TransactionId>) {
+        if self.waits(&outcome) {
+            let database = self.database.clone();
+            database.gate.park(database.name(), self);
+            return release(database);
+        }
         self.database.queue.leave(self.size);
         let answer = match (self.answer.take(), outcome) {
             // The conflict may be with a document that is lost with the transaction. Its etag will be given to another write, so the client
@@ -272,7 +378,7 @@ mod tests {
 
     fn proposal(database: &Arc<Database>, write: Write) -> Proposal<fn(Result<Answer>)> {
         let (database, size) = (database.clone(), write.size());
-        Proposal { database, size, write, done: None, answer: None, last_etag: None }
+        Proposal { database, size, write, done: None, answer: None, last_etag: None, is_held: false }
     }
 
     /// A deletion by prefix has some bytes, and changes as many documents as there are.

@@ -13,6 +13,7 @@ use parking_lot::Mutex;
 use storage::Environment;
 
 use crate::changes::Listeners;
+use crate::compaction::WriteGate;
 use crate::due::DueTasks;
 use crate::indexes::IndexingPool;
 use crate::queue::Queue;
@@ -26,16 +27,19 @@ pub(crate) const INDEXES: &str = "indexes";
 pub struct Database {
     name: String,
     is_in_memory: bool,
-    /// Closed before the documents are: who finds those unlocked can open these.
-    indexes: Indexes,
+    /// Closed before the documents are: who finds those unlocked can open these. As what else is shared, it goes over to the database that
+    /// takes the place of this one when its documents are compacted.
+    indexes: Arc<Indexes>,
     pub(crate) store: DocumentStore,
     pub(crate) limits: Limits,
     query_settings: ArcSwap<QuerySettings>,
-    pub(crate) queue: Queue,
+    pub(crate) queue: Arc<Queue>,
+    /// Holds writes back while the documents are compacted.
+    pub(crate) gate: WriteGate<Database>,
     listeners: Listeners,
-    tombstone_cleaning: TombstoneCleaning,
-    due_tasks: DueTasks,
-    operations: Operations,
+    tombstone_cleaning: Arc<TombstoneCleaning>,
+    due_tasks: Arc<DueTasks>,
+    operations: Arc<Operations>,
     /// Set when it is disabled or deleted: nothing is written any more.
     is_closed: AtomicBool,
     /// Requests of it since it was opened.
@@ -108,12 +112,13 @@ impl Database {
             store: DocumentStore::open(environment, options)?,
             limits: limits.clone(),
             query_settings: ArcSwap::from_pointee(limits.queries),
-            queue: Queue::default(),
+            queue: Arc::default(),
+            gate: WriteGate::default(),
             listeners: Listeners::default(),
-            tombstone_cleaning: TombstoneCleaning::default(),
-            due_tasks: DueTasks::default(),
-            operations: Operations::new(limits.ended_operations_count_max),
-            indexes: Indexes::new(indexes, pool.clone(), limits),
+            tombstone_cleaning: Arc::default(),
+            due_tasks: Arc::default(),
+            operations: Arc::new(Operations::new(limits.ended_operations_count_max)),
+            indexes: Arc::new(Indexes::new(indexes, pool.clone(), limits)),
             is_closed: AtomicBool::new(false),
             request_count: AtomicU64::new(0),
             has_failed: AtomicBool::new(false),
@@ -124,6 +129,40 @@ impl Database {
         });
         database.indexes.start(&database)?;
         Ok(database)
+    }
+
+    /// The database that takes the place of this one, with the same documents in another environment. Its indexes are those of this one.
+    pub(crate) fn succeeded_by(&self, environment: Environment, node_tag: &str) -> Result<Arc<Database>> {
+        let options = StoreOptions { node_tag: node_tag.to_owned(), new_database_id: None };
+        let database = Arc::new(Database {
+            name: self.name.clone(),
+            is_in_memory: self.is_in_memory,
+            store: DocumentStore::open(environment, options)?,
+            limits: self.limits.clone(),
+            query_settings: ArcSwap::new(self.query_settings.load_full()),
+            queue: self.queue.clone(),
+            gate: WriteGate::default(),
+            listeners: Listeners::default(),
+            tombstone_cleaning: self.tombstone_cleaning.clone(),
+            due_tasks: self.due_tasks.clone(),
+            operations: self.operations.clone(),
+            indexes: self.indexes.clone(),
+            is_closed: AtomicBool::new(false),
+            request_count: AtomicU64::new(self.request_count()),
+            has_failed: AtomicBool::new(false),
+            failed_at: Mutex::default(),
+            failure: OnceLock::new(),
+            space_lacking: AtomicU64::new(0),
+            presence: self.presence.clone(),
+        });
+        self.indexes.belong_to(&database);
+        Ok(database)
+    }
+
+    /// Sends writes and long-lived holders on to the database that has taken the place of this one.
+    pub(crate) fn give_way(&self, to: &Arc<Database>) {
+        self.gate.open(Some(to));
+        self.listeners.tell_closed();
     }
 
     /// The name as it was first spelled.
@@ -260,6 +299,12 @@ impl Database {
         self.is_closed.load(SeqCst)
     }
 
+    /// True once another one has taken its place, because its documents were compacted: reads of this one see no later write. Long-lived
+    /// holders must drop their handle; writes go on to the other one.
+    pub fn has_moved(&self) -> bool {
+        self.gate.moved_to().is_some()
+    }
+
     /// Whether its environment refuses writes until it is opened again.
     pub(crate) fn has_failed(&self) -> bool {
         self.has_failed.load(Relaxed)
@@ -296,6 +341,8 @@ impl Database {
             && self.tombstone_cleaning.is_without_holders()
             && self.indexes.are_at_rest()
             && !self.waits_for_due()
+            // A holder of one whose place it has taken holds its indexes, too.
+            && Arc::strong_count(&self.presence) == 1
     }
 
     /// Notes that a write is durable.

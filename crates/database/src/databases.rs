@@ -34,7 +34,7 @@ use crate::indexes::IndexingPool;
 use crate::limits::{LOCKED_FOLDER_WAIT, LOCKED_FOLDER_WAITS_MAX};
 use crate::names::Names;
 use crate::system::System;
-use crate::{Database, DatabaseRecord, Error, Limits, Operations, Result, folders};
+use crate::{Database, DatabaseRecord, Error, Limits, Operations, Result, compaction, folders};
 
 /// How a node's databases are opened.
 #[derive(Clone, Debug)]
@@ -90,6 +90,8 @@ pub struct Databases {
     pub(crate) deleted: Mutex<HashMap<String, DatabaseRef>>,
     /// Folders below `databases` that a restore fills, and that are noted as being deleted meanwhile.
     pub(crate) filling: Mutex<HashSet<String>>,
+    /// Lower-cased names of the databases that are compacted.
+    pub(crate) compacting: Mutex<HashSet<String>>,
     indexing: Arc<IndexingPool>,
     pub(crate) due: Scheduler,
     pub(crate) backups: BackupTasks,
@@ -124,6 +126,7 @@ impl Databases {
             removing: Mutex::default(),
             deleted: Mutex::default(),
             filling: Mutex::default(),
+            compacting: Mutex::default(),
             indexing: Arc::new(IndexingPool::new(options.limits.indexing_threads_max)),
             due: Scheduler::new(options.clock.clone()),
             // Before the backups, which it asks for.
@@ -323,13 +326,27 @@ impl Databases {
         folder: Option<&str>,
         opening: Opening,
     ) -> Result<Arc<Database>> {
+        let environment = self.open_environment(record, folder, opening)?;
+        let DatabasesOptions { node_tag, limits, .. } = &self.options;
+        Database::open(record.name(), environment, folder.is_none(), node_tag, limits, &self.indexing)
+    }
+
+    /// Opens the environment of a database's documents.
+    ///
+    /// * `folder`: `None`: in memory.
+    pub(crate) fn open_environment(
+        &self,
+        record: &DatabaseRecord,
+        folder: Option<&str>,
+        opening: Opening,
+    ) -> Result<Environment> {
         let version_bytes_max = self.options.limits.page_versions_size;
         let async_writes = self.options.async_writes.clone();
         let archive_bytes_max = folder.and_then(|_| backups::archive_bytes_max(record));
         let options =
             storage::Options { version_bytes_max, async_writes, archive_bytes_max, ..storage::Options::default() };
-        let environment = match folder.and_then(|folder| self.path_of(folder)) {
-            None => Environment::in_memory(options)?,
+        match folder.and_then(|folder| self.path_of(folder)) {
+            None => Ok(Environment::in_memory(options)?),
             Some(path) => {
                 let data = path.join(folders::DATA_FILE);
                 if opening != Opening::New && !folders::is_there(&data)? {
@@ -337,11 +354,11 @@ impl Databases {
                     return Err(storage::Error::CorruptFile { path: data, rule: "it is gone".to_owned() }.into());
                 }
                 let waits = if opening == Opening::Held { LOCKED_FOLDER_WAITS_MAX } else { 0 };
-                folders::open_unlocked(waits, || Ok(Environment::open(&path, options.clone())?))?
+                let environment = folders::open_unlocked(waits, || Ok(Environment::open(&path, options.clone())?))?;
+                compaction::remove_rest(&path)?;
+                Ok(environment)
             }
-        };
-        let DatabasesOptions { node_tag, limits, .. } = &self.options;
-        Database::open(record.name(), environment, folder.is_none(), node_tag, limits, &self.indexing)
+        }
     }
 
     pub(crate) fn path_of(&self, folder: &str) -> Option<PathBuf> {

@@ -96,6 +96,50 @@ pub enum Error {
         /// The limit that was reached.
         limit: &'static str,
     },
+    /// The documents of the database are being compacted, and the write has waited for as long as it may. Nothing was applied; retry later.
+    #[error(
+        "The documents of database '{name}' are being compacted, and writes wait for that. This one waited for {} seconds, which is the limit compaction_write_wait, and was not applied. Try again later, or kill the compaction",
+        wait.as_secs()
+    )]
+    Compacting {
+        /// The database.
+        name: String,
+        /// How long writes wait.
+        wait: std::time::Duration,
+    },
+    /// The database was compacted, and closed since, while the request ran. Nothing was applied; retry.
+    #[error("database '{name}' was compacted and closed while the request ran. Try again")]
+    Reopened {
+        /// The database.
+        name: String,
+    },
+    /// A compaction cannot be made as asked for.
+    #[error("{rule}")]
+    BadCompaction {
+        /// What is wrong, and what to do.
+        rule: String,
+    },
+    /// No operation of the database begins now. Retry later.
+    #[error("{rule}")]
+    Occupied {
+        /// What goes on, and what to do.
+        rule: String,
+    },
+    /// There is not enough free room for a copy.
+    #[error(
+        "A compaction of {what} may need {needed} bytes in '{}', and {free} are free there. Make room and try again",
+        folder.display()
+    )]
+    NoRoom {
+        /// What is to be copied.
+        what: String,
+        /// Bytes that the copy may take.
+        needed: u64,
+        /// Bytes that are free.
+        free: u64,
+        /// Where.
+        folder: PathBuf,
+    },
     /// A bulk insert failed part of the way. What it counts is stored.
     #[error(
         "Failed to process bulk insert. Inserted {} items in {} batches.{} {cause}", .done.documents, .done.batches, .done.last_id_text()

@@ -22,6 +22,7 @@ mod bulk_insert;
 mod changes;
 mod client_configuration;
 mod clock;
+pub mod compaction;
 mod consensus;
 mod database;
 mod databases;

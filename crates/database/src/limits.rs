@@ -29,6 +29,8 @@ pub struct Limits {
     pub ended_operations_count_max: usize,
     /// How long a database whose storage failed refuses writes before it is opened again.
     pub failed_database_pause: Duration,
+    /// How long a write waits at most while the documents of its database are compacted.
+    pub compaction_write_wait: Duration,
     /// Bytes of page versions that snapshots keep in memory; beyond twice as much, writes are refused.
     pub page_versions_size: usize,
     /// The memory that requests and indexing share.
@@ -55,6 +57,7 @@ impl Default for Limits {
             queued_batches_count_max: 16 * 1024,
             ended_operations_count_max: 1000,
             failed_database_pause: Duration::from_secs(5),
+            compaction_write_wait: Duration::from_secs(30),
             page_versions_size: 384 << 20,
             bodies: memory.share(BODIES_MEMORY, 256 << 20),
             memory,
@@ -283,3 +286,8 @@ pub(crate) const SEGMENT_HEAD_SIZE_MAX: usize = 16 << 20;
 pub(crate) const BASE_SIZE_MAX: u64 = 4096;
 /// The logarithm of the window that a file may want of memory when it is read: 128 MiB.
 pub(crate) const BACKUP_WINDOW_LOG_MAX: u32 = 27;
+
+/// Bytes that the journals of a copy may take beside it, while it is written.
+pub(crate) const COMPACTION_JOURNAL_SIZE: u64 = 256 << 20;
+/// Indexes that one compaction names.
+pub(crate) const COMPACTION_INDEXES_MAX: usize = INDEX_COUNT_MAX;

@@ -9,6 +9,7 @@ use documents::Date;
 use parking_lot::Mutex;
 
 use crate::backups::BackupResult;
+use crate::compaction::CompactionReport;
 use crate::limits::{ENDED_OPERATION_KEPT_SECONDS, OPERATION_QUERY_SIZE_MAX};
 use crate::{Error, Result, SmugglerResult};
 
@@ -33,6 +34,8 @@ pub struct Progress {
     pub documents_processed: u64,
     /// What an export or import has counted.
     pub transfer: Option<Arc<SmugglerResult>>,
+    /// How far a compaction is.
+    pub compaction: Option<Arc<CompactionReport>>,
 }
 
 /// The result of an operation.
@@ -50,6 +53,8 @@ pub struct OperationResult {
     pub transfer: Option<Arc<SmugglerResult>>,
     /// What a backup came to.
     pub backup: Option<Arc<BackupResult>>,
+    /// What a compaction came to.
+    pub compaction: Option<Arc<CompactionReport>>,
 }
 
 /// The effect of an operation on one document.
@@ -169,11 +174,39 @@ pub struct Operations {
     last_id: AtomicU64,
     ended_count_max: usize,
     known: Mutex<HashMap<OperationId, Arc<Operation>>>,
+    /// Why none may begin now. Changed under the lock of `known`.
+    refusal: Mutex<Option<String>>,
+}
+
+/// While this lives no operation begins.
+pub(crate) struct NoOperations<'o>(&'o Operations);
+
+impl Drop for NoOperations<'_> {
+    fn drop(&mut self) {
+        *self.0.refusal.lock() = None;
+    }
 }
 
 impl Operations {
     pub(crate) fn new(ended_count_max: usize) -> Operations {
-        Operations { last_id: AtomicU64::new(0), ended_count_max, known: Mutex::default() }
+        Operations { last_id: AtomicU64::new(0), ended_count_max, known: Mutex::default(), refusal: Mutex::default() }
+    }
+
+    /// Lets no operation begin from now on.
+    ///
+    /// * `reason`: a sentence for those who try.
+    ///
+    /// # Errors
+    ///
+    /// The operation that goes on.
+    pub(crate) fn refuse_all(&self, reason: String) -> std::result::Result<NoOperations<'_>, Arc<Operation>> {
+        let known = self.known.lock();
+        let running = known.values().find(|operation| matches!(operation.status(), OperationStatus::InProgress));
+        if let Some(running) = running {
+            return Err(running.clone());
+        }
+        *self.refusal.lock() = Some(reason);
+        Ok(NoOperations(self))
     }
 
     /// Reserves a number.
@@ -185,7 +218,8 @@ impl Operations {
     ///
     /// # Errors
     ///
-    /// [`Error::OperationInUse`] while an operation of that number goes on.
+    /// [`Error::OperationInUse`] while an operation of that number goes on; [`Error::Occupied`] while the documents of the database are
+    /// compacted.
     pub fn start(&self, id: OperationId, description: impl Into<String>) -> Result<Arc<Operation>> {
         self.start_with(id, description.into(), None)
     }
@@ -216,6 +250,9 @@ impl Operations {
         });
         let mut known = self.known.lock();
         self.clean(&mut known, now);
+        if let Some(rule) = self.refusal.lock().clone() {
+            return Err(Error::Occupied { rule });
+        }
         if known.get(&id).is_some_and(|other| matches!(other.status(), OperationStatus::InProgress)) {
             return Err(Error::OperationInUse { id });
         }

@@ -54,6 +54,10 @@ impl Database {
 
     /// The same beside one consumer more, which has seen everything up to an etag.
     pub(crate) fn clean_tombstones_seen(&self, also: Option<Etag>) -> Result<u64> {
+        // Housekeeping of all databases does not wait for the compaction of one.
+        if self.gate.is_shut() {
+            return Ok(0);
+        }
         let cleaning = self.tombstone_cleaning();
         let (last_etag, tombstone_count) = {
             let statistics = self.read().statistics()?;

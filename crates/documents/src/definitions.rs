@@ -121,7 +121,7 @@ mod tests {
         let expected = [b"2".to_vec(), b"3".to_vec()];
         assert_eq!(store.read().definitions("index").unwrap(), expected);
         let target = Environment::in_memory(Options::default()).unwrap();
-        store.copy_into(&target, |_| {}).unwrap();
+        store.copy_into(&target, |_| true).unwrap();
         let copy = DocumentStore::open(target, StoreOptions::default()).unwrap();
         assert_eq!(copy.read().definitions("index").unwrap(), expected);
     }

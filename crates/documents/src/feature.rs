@@ -102,8 +102,6 @@ features! {
         "JSON Patch (RFC 6902) describes a change of a document as a list of operations.";
     Integrations, "integrations", "integrations",
         "Integrations let clients of PostgreSQL query a database.";
-    OnlineCompaction, "compaction of an open database", "compaction-of-an-open-database",
-        "Compaction rewrites a database without free space.";
     LogConfiguration, "log configuration over HTTP", "log-configuration-over-http",
         "The level of the log can be changed while the server runs, until it ends; other settings of logs are made at the start.";
     AdminConsole, "the admin console", "the-admin-console",

@@ -71,7 +71,9 @@ pub(crate) fn of_database(error: database::Error) -> Error {
     match error {
         E::Documents(error) => of_documents(error),
         E::Query(error) => of_query(*error),
-        E::Busy { .. } => Error::Busy(error.to_string()),
+        E::Busy { .. } | E::Compacting { .. } | E::Reopened { .. } | E::Occupied { .. } => {
+            Error::Busy(error.to_string())
+        }
         E::NoSuchIndex { name } => Error::NoSuchIndex(name),
         E::StaleIndex { name } => Error::Stale(name),
         E::NotSupported(missing) => Error::NotSupported(missing.to_string()),

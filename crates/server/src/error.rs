@@ -518,7 +518,11 @@ fn database_shape(error: &database::Error) -> Shape {
         E::Image(_) | E::BadStream { .. } | E::BadDump { .. } => Shape::refused(INVALID_DATA),
         E::Destination(_) => Shape::new(StatusCode::BAD_GATEWAY, INVALID_OPERATION),
         E::DeletionLocked { .. } | E::PlaceIsFixed { .. } => Shape::refused(INVALID_OPERATION),
-        E::Busy { .. } => Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.RavenTimeoutException"),
+        E::Busy { .. } | E::Compacting { .. } | E::Reopened { .. } | E::Occupied { .. } => {
+            Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.RavenTimeoutException")
+        }
+        E::BadCompaction { .. } => Shape::refused(INVALID_OPERATION),
+        E::NoRoom { .. } => Shape::new(StatusCode::INSUFFICIENT_STORAGE, "Raven.Client.Exceptions.RavenException"),
         E::BulkInsert { cause, .. } => bulk_insert_shape(database_shape(cause).status),
         E::UnknownOperation { .. } => Shape::refused(ARGUMENT),
         E::OperationInUse { .. } | E::NotEmpty { .. } => Shape::refused(INVALID_OPERATION),
@@ -769,32 +773,5 @@ impl From<database::documents::Error> for Error {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[track_caller]
-    fn check(error: impl Into<Error>, status: u16, expected: Cause) {
-        let error = error.into();
-        assert_eq!((error.status().as_u16(), error.cause()), (status, expected), "{error}");
-        assert_eq!(Cause::of(&error.reply("/x")), expected);
-    }
-
-    #[test]
-    fn a_mistake_of_the_client_is_its_own_whatever_the_status() {
-        check(Error::not_supported("x"), 501, Cause::Request);
-        check(database::Error::Disabled { name: "x".to_owned() }, 503, Cause::Request);
-        check(database::Error::Canceled, 500, Cause::Request);
-        check(Error::QueryEnded, 500, Cause::Request);
-        check(Error::Argument("x".to_owned()), 400, Cause::Request);
-        check(database::Error::Missing { name: "x".to_owned() }, 400, Cause::Request);
-    }
-
-    #[test]
-    fn faults_and_overload_are_those_of_the_server() {
-        check(Error::Panicked("x".to_owned()), 500, Cause::Server);
-        check(Error::NotOpened, 503, Cause::Server);
-        check(storage::Error::Closed, 503, Cause::Server);
-        check(query::index::Error::Bug, 500, Cause::Server);
-        check(database::Error::Corrupt { rule: "x" }, 500, Cause::Server);
-    }
-}
+#[path = "error_tests.rs"]
+mod tests;

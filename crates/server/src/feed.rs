@@ -177,7 +177,7 @@ impl Feed {
         let mut recent = feed.recent.lock();
         (recent.since, recent.until) = (etag, etag);
         drop(recent);
-        if feed.database.is_closed() {
+        if feed.database.is_closed() || feed.database.has_moved() {
             bell.closed();
         }
         let feed = Arc::new(feed);

@@ -55,6 +55,7 @@ pub use heap::records::{Location, Records};
 pub use heap::tables::{Key, Table};
 pub use ids::{PageNumber, Position, TransactionId};
 pub use inspection::statistics::{Gauges, Journal, Statistics};
+pub use inspection::structures::Structure;
 pub use inspection::verify::{Report, Shape};
 pub use inspection::{counters, inspect};
 pub use journal::latency::JournalWrites;

@@ -37,6 +37,12 @@ export async function seedIdentity(database: string, name: string, value: number
   await send(below(database, "/identity/seed"), { method: "POST", query: { name, value } });
 }
 
+/** POST `/admin/compact`: the documents and some indexes; gives the number of the operation of the server. */
+export async function compact(database: string, indexes: readonly string[]): Promise<number> {
+  const body = { DatabaseName: database, Documents: true, Indexes: indexes };
+  return (await sendForJson<{ OperationId: number }>("/admin/compact", { method: "POST", body })).OperationId;
+}
+
 /** What an export or import has counted of one type of items. */
 type Counts = { ReadCount: number; ErroredCount: number; Skipped?: boolean; SkippedCount?: number };
 

@@ -8,7 +8,8 @@ import { Progress, ProgressDialog } from "./ProgressDialog";
 import { messageOf } from "./states";
 import { failed, told } from "./toasts";
 
-export type RunningOperation = { database: string; id: number; title: string };
+/** `database`: undefined for an operation of the server. */
+export type RunningOperation = { database: string | undefined; id: number; title: string };
 
 type Props = {
   operation: RunningOperation | undefined;
@@ -20,13 +21,15 @@ type Props = {
 const POLL_MS = 400;
 
 export function Running({ operation, ended, close }: Props) {
-  return operation && <Shown key={`${operation.database}/${operation.id}`} operation={operation} ended={ended} close={close} />;
+  return (
+    operation && <Shown key={`${operation.database ?? ""}/${operation.id}`} operation={operation} ended={ended} close={close} />
+  );
 }
 
 function Shown({ operation: { database, id, title }, ended, close }: Props & { operation: RunningOperation }) {
   const [isHidden, setHidden] = useState(false);
   const { data, error } = useQuery({
-    queryKey: ["operation", database, id],
+    queryKey: ["operation", database ?? null, id],
     queryFn: ({ signal }) => state(database, id, signal),
     refetchInterval: (query) => (query.state.data && query.state.data.Status !== "InProgress" ? false : POLL_MS),
     staleTime: 0,
@@ -69,7 +72,7 @@ function Shown({ operation: { database, id, title }, ended, close }: Props & { o
               variant="default"
               onClick={() => {
                 setHidden(true);
-                told(`${title} continues in the background: see Operations`);
+                told(`${title} continues in the background${database === undefined ? "" : ": see Operations"}`);
               }}
             >
               Continue in the background
@@ -88,10 +91,10 @@ function textOf(operation: OperationState | undefined): string {
     case "Completed":
       return operation.Result?.Message || `Done: ${count(operation.Result?.Total ?? 0)}`;
     case "Canceled":
-      return operation.Progress ? `Stopped after ${count(done)} of ${count(total)} documents. These changes stay.` : "Stopped.";
+      return total > 0 ? `Stopped after ${count(done)} of ${count(total)} documents. These changes stay.` : "Stopped.";
     case "Faulted":
       return operation.Result?.Message ?? "It failed.";
     default:
-      return total > 0 ? `${count(done)} of ${count(total)}` : "Running…";
+      return total > 0 ? `${count(done)} of ${count(total)}` : (operation?.Progress?.Message ?? "Running…");
   }
 }

@@ -130,7 +130,8 @@ fn a_database_comes_back_as_it_was_at_a_time() {
     server.import(4);
     let (first, last) = archived(&|first, last| last > first);
     let place = text(&place);
-    let restored = server.succeeds(&["restore", place, "-d", "Before", "--until-transaction", &first, "--disable-tasks"]);
+    let restored =
+        server.succeeds(&["restore", place, "-d", "Before", "--until-transaction", &first, "--disable-tasks"]);
     assert!(restored.starts_with("The database 'Before' is restored, with 3 documents.\n"), "{restored}");
     assert!(restored.contains(&format!("The state is that of transaction {first}, of ")), "{restored}");
     let verified = server.succeeds(&["backup", "verify", place, "--until-transaction", &last, "--of", "People"]);
@@ -138,7 +139,8 @@ fn a_database_comes_back_as_it_was_at_a_time() {
     let after = ["restore", place, "-d", "After", "--until", "2999-01-01T00:00:00Z", "--disable-tasks"];
     assert!(server.succeeds(&after).contains("with 7 documents"));
     server.fails(&["restore", place, "-d", "Other", "--until", "yesterday"], "a time in UTC");
-    server.fails(&["restore", place, "-d", "Other", "--until", "2020-01-01T00:00:00Z"], "no snapshot precedes the state");
+    server
+        .fails(&["restore", place, "-d", "Other", "--until", "2020-01-01T00:00:00Z"], "no snapshot precedes the state");
 }
 
 /// The numbers in `.., transactions 4 to 9  ..`.

@@ -110,3 +110,48 @@ fn work_on_a_folder_shows_its_progress_on_a_terminal_only() {
     let (_, _, err) = outcome(rookery(&["check", text(&data)]));
     assert_eq!(err, "");
 }
+
+/// Rounds of [`a_server_that_is_killed_while_it_compacts_has_all_that_it_acknowledged`].
+const KILLS: u64 = 8;
+
+#[test]
+fn a_server_that_is_killed_while_it_compacts_has_all_that_it_acknowledged() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    with_free_pages(&data);
+    let mut acknowledged = 0;
+    for round in 0..KILLS {
+        let program = serve(&data);
+        for number in 0..acknowledged {
+            let answer = program.get(&format!("/databases/Shop/docs?id=kept/{number}"));
+            assert!(answer.starts_with("HTTP/1.1 200"), "kept/{number}, after kill {round}: {answer}");
+        }
+        // What is deleted here is what the compaction gains by.
+        let body = format!("{{\"Text\":\"{}\"}}", "y".repeat(300_000));
+        for id in 0..10 {
+            assert!(program.request("PUT", &format!("/databases/Shop/docs?id=gone/{id}"), &body).contains(" 201 "));
+        }
+        for id in 0..10 {
+            let answer = program.request("DELETE", &format!("/databases/Shop/docs?id=gone/{id}"), "");
+            assert!(answer.contains(" 204 "), "{answer}");
+        }
+        let compact = r#"{"DatabaseName":"Shop","Documents":true}"#;
+        assert!(program.request("POST", "/admin/compact", compact).starts_with("HTTP/1.1 200"));
+        // Each round is killed after more writes: before, while and after the copy is put in place.
+        for _ in 0..round * 2 {
+            let answer = program.request("PUT", &format!("/databases/Shop/docs?id=kept/{acknowledged}"), &body);
+            assert!(answer.contains(" 201 "), "{answer}");
+            acknowledged += 1;
+        }
+        // With SIGKILL.
+        drop(program);
+    }
+    let (is_content, out, err) = outcome(rookery(&["check", text(&data)]));
+    assert!(is_content, "{out}{err}");
+    let program = serve(&data);
+    assert!(program.get("/databases/Shop/docs?id=kept/0").starts_with("HTTP/1.1 200"));
+    assert!(
+        !data.join("databases/shop/compacted").exists(),
+        "the rest of a copy is removed when the database is opened"
+    );
+}

@@ -1,7 +1,8 @@
 //! `kill -9` while backups are made and restored, beside writes: RELIABILITY.md, P17.
 //!
 //! After each kill all documents that were acknowledged are there, each file with the name of a backup can be restored, and each database
-//! that a restore made is whole. What was cut off is gone, at the latest with the next backup.
+//! that a restore made is whole. What was cut off is gone, at the latest with the next backup. The database is archived meanwhile: each
+//! transaction since its first snapshot can be restored, whatever was killed.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -28,6 +29,8 @@ struct World {
     /// Restored databases, backups and kills in the middle of one that were seen.
     restored: u64,
     verified: u64,
+    /// Transactions of the archive that were restored.
+    replayed: u64,
     cut_off: u64,
 }
 
@@ -45,17 +48,20 @@ fn backups_and_restores_outlive_kills() {
         server.kill();
         world.cut_off += world.partial_files() as u64;
         server = Server::start(&data);
-        world.verify(&server);
+        world.verify(&server, &mut random);
     }
     // A backup of each task that ends leaves nothing of those that did not.
     for (_, task) in &world.tasks {
         world.back_up(&mut server.client(), *task, true);
     }
+    world.verify_end_of_archive(&server);
     assert_eq!(world.partial_files(), 0, "what was cut off is still there");
     server.stop();
     check(&data);
-    let World { restored, verified, cut_off, .. } = world;
-    run.end(&format!("{verified} backups verified, {restored} databases restored, {cut_off} files cut off"));
+    let World { restored, verified, replayed, cut_off, .. } = world;
+    run.end(&format!(
+        "{verified} backups verified, {replayed} transactions of the archive, {restored} databases restored, {cut_off} files cut off"
+    ));
 }
 
 /// The answer to a request that succeeds.
@@ -88,13 +94,15 @@ impl World {
         call(&mut client, "PUT", "/admin/databases?name=db", &json!({"DatabaseName": "db"}));
         let tasks = KINDS.map(|kind| {
             let place = folder.join(kind);
-            let task = json!({"Name": kind, "BackupType": kind, "FullBackupFrequency": "0 2 1 1 *", "LocalSettings": {"FolderPath": place}});
+            let is_archived = kind == "Snapshot";
+            let task = json!({"Name": kind, "BackupType": kind, "PointInTime": is_archived, "FullBackupFrequency": "0 2 1 1 *",
+                "LocalSettings": {"FolderPath": place}});
             let made = call(&mut client, "POST", "/databases/db/admin/periodic-backup", &task);
             (place, made["TaskId"].as_u64().unwrap())
         });
         let acknowledged = AtomicU64::new(0);
         let world =
-            World { data: data.to_owned(), tasks: tasks.into(), acknowledged, restored: 0, verified: 0, cut_off: 0 };
+            World { data: data.to_owned(), tasks: tasks.into(), acknowledged, restored: 0, verified: 0, replayed: 0, cut_off: 0 };
         while world.acknowledged.load(Ordering::Relaxed) < DOCUMENTS {
             world.put(&mut client).unwrap();
         }
@@ -151,7 +159,7 @@ impl World {
         });
     }
 
-    fn verify(&mut self, server: &Server) {
+    fn verify(&mut self, server: &Server, random: &mut Random) {
         let mut client = server.client();
         let acknowledged = *self.acknowledged.get_mut();
         // One that was not answered may be there.
@@ -166,6 +174,7 @@ impl World {
             assert_eq!(state["Status"], "Completed", "{point}: {state}");
             self.verified += 1;
         }
+        self.verify_archive(&mut client, random);
         let names = call(&mut client, "GET", "/databases?namesOnly=true", &Value::Null);
         for name in names["Databases"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()) {
             if name == "db" {
@@ -182,6 +191,37 @@ impl World {
         let folders = std::fs::read_dir(self.data.join("databases")).unwrap();
         let folders: Vec<_> = folders.map(|entry| entry.unwrap().file_name()).collect();
         assert_eq!(folders, ["db"], "half a database is left");
+    }
+
+    /// Restores a transaction of the archive at random, as far as it has come.
+    fn verify_archive(&mut self, client: &mut Client, random: &mut Random) {
+        let (place, _) = &self.tasks[1];
+        let Some(archive) = archives(client, place).into_iter().next() else { return };
+        let [first, last] = ["FirstTransaction", "LastTransaction"].map(|name| archive[name].as_u64().unwrap());
+        let transaction = first + random.below(last - first + 1);
+        let (state, documents) = restore_transaction(client, place, transaction);
+        assert_eq!(state["Status"], "Completed", "transaction {transaction} of {archive}: {state}");
+        assert!(documents >= DOCUMENTS, "transaction {transaction} of {archive} has {documents} documents");
+        self.replayed += 1;
+    }
+
+    /// Waits until the archive has all that was acknowledged, and restores that.
+    fn verify_end_of_archive(&self, server: &Server) {
+        let mut client = server.client();
+        let (place, task) = &self.tasks[1];
+        let begin = Instant::now();
+        let last = loop {
+            let target = format!("/periodic-backup/status?name=db&taskId={task}");
+            let archive = call(&mut client, "GET", &target, &Value::Null)["Archive"].clone();
+            if archive["IsBehind"] == false && archive["Folder"] != Value::Null {
+                break archive["LastTransaction"].as_u64().unwrap();
+            }
+            assert!(begin.elapsed() < LONG, "the archive does not catch up: {archive}");
+            std::thread::sleep(Duration::from_millis(50));
+        };
+        let (state, documents) = restore_transaction(&mut client, place, last);
+        assert_eq!(state["Status"], "Completed", "{state}");
+        assert_eq!(documents, self.acknowledged.load(Ordering::Relaxed), "the archive lacks what was acknowledged");
     }
 
     fn partial_files(&self) -> usize {
@@ -204,6 +244,22 @@ fn newest(client: &mut Client, place: &Path) -> Option<Value> {
     answer.json()["List"].as_array()?.first().cloned()
 }
 
+/// The archives of a folder, the newest first.
+fn archives(client: &mut Client, place: &Path) -> Vec<Value> {
+    let list = call(client, "POST", "/admin/restore/points?type=Local", &json!({"FolderPath": place}));
+    list["Archives"].as_array().unwrap().clone()
+}
+
+/// Restores a transaction, for a look at it; gives the state of the operation, and the number of documents.
+fn restore_transaction(client: &mut Client, place: &Path, transaction: u64) -> (Value, u64) {
+    let request = json!({"DatabaseName": "verify", "BackupLocation": place, "RestoreUntilTransaction": transaction});
+    let started = call(client, "POST", "/admin/restore/verify", &request);
+    let state = wait(client, "/operations/state", &started);
+    let documents = state["Result"]["Documents"]["ReadCount"].as_u64().unwrap_or_default();
+    (state, documents)
+}
+
 fn restore_of(point: &Value, name: &str) -> Value {
-    json!({"Type": "Local", "DatabaseName": name, "BackupLocation": point["Location"], "LastFileNameToRestore": point["FileName"]})
+    json!({"Type": "Local", "DatabaseName": name, "BackupLocation": point["Location"], "LastFileNameToRestore": point["FileName"],
+        "DisableOngoingTasks": true})
 }

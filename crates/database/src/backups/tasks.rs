@@ -452,6 +452,7 @@ impl Shared {
             details: Vec::new(),
             transfer: Some(Arc::new(done.counts)),
             backup: Some(Arc::new(done.result)),
+            compaction: None,
         })
     }
 
@@ -470,7 +471,7 @@ impl Shared {
             let removed = node.open_destination(settings).and_then(|place| {
                 let removed =
                     retention::remove_old(&*place, of, &status.folder, self.clock.now(), task.retention)?;
-                if removed > 0 && task.is_archived {
+                if task.is_archived {
                     let current = node.archive_state(of.0, task.id)?.map(|state| state.folder);
                     archive::prune(&*place, of, current.as_deref())?;
                 }

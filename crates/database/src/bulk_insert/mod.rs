@@ -189,7 +189,7 @@ impl BulkInsert {
                     batch_count: counts.batches,
                     last_processed_id: counts.last_id.clone(),
                     documents_processed: counts.documents,
-                    transfer: None,
+                    ..Progress::default()
                 });
             });
         });

@@ -12,6 +12,10 @@ use crate::{Database, Result};
 impl Database {
     /// Handles documents that are due, in one write; returns how many. 0: none is due.
     pub(crate) fn run_due(&self, kind: DueKind, until: Date, count_max: usize) -> Result<u64> {
+        // The thread of all databases does not wait for the compaction of one.
+        if self.gate.is_shut() {
+            return Ok(0);
+        }
         // A look at a tree spares most runs a transaction.
         if self.read().next_due(kind)?.is_none_or(|next| next > until) {
             return Ok(0);

@@ -1,6 +1,7 @@
 //! The indexes of a database: found or made for a query, kept up to date by a pool of threads, removed when others replace them.
 
 mod advice;
+mod compacting;
 mod control;
 mod empty;
 mod known_fields;
@@ -19,6 +20,7 @@ mod waiters;
 pub(crate) mod wire;
 
 pub use advice::{Action, Advice, Problem};
+pub(crate) use compacting::IndexCompaction;
 pub use open::Index;
 pub(crate) use pool::IndexingPool;
 pub use registry::{Explanation, Indexes};

@@ -50,8 +50,14 @@ pub struct Index {
     pub(super) has_replaced: AtomicBool,
     /// Whether its last turn ended with what passes by itself, so that it needs another one.
     pub(super) has_failed_turn: AtomicBool,
+    /// Held by the one who gives it a turn, and while it is compacted.
+    pub(super) turn: Mutex<()>,
+    /// Whether it is compacted: it takes no turn.
+    pub(super) is_compacted: AtomicBool,
     /// True once it is removed: its folder is deleted when the last holder drops it.
     is_removed: AtomicBool,
+    /// Whether another one has its folder, so that it stays. It is removed then, too.
+    has_given_way: AtomicBool,
     usage: Usage,
     /// Of an automatic index.
     known_fields: KnownFields,
@@ -105,7 +111,10 @@ impl Index {
             time_used: TimeUsed::default(),
             has_replaced: AtomicBool::new(false),
             has_failed_turn: AtomicBool::new(false),
+            turn: Mutex::default(),
+            is_compacted: AtomicBool::new(false),
             is_removed: AtomicBool::new(false),
+            has_given_way: AtomicBool::new(false),
             usage: Usage::new(&history),
             known_fields,
             opened: Date::now(),
@@ -268,7 +277,7 @@ impl Index {
 
     /// Whether it may take a turn.
     pub(super) fn is_running(&self) -> bool {
-        self.status() == IndexingStatus::Running
+        self.status() == IndexingStatus::Running && !self.is_compacted.load(Relaxed)
     }
 
     pub(super) fn store(&self) -> Result<&query::index::Index> {
@@ -313,7 +322,9 @@ impl Index {
 
     /// Persists the time of the last query, if the stored time is too old.
     pub(super) fn keep_last_query(&self, is_due: impl Fn(&Usage, &History) -> bool) -> Result<()> {
-        if self.folder.is_none() || self.usage.last_use().is_none() || self.is_removed() {
+        let has_nothing = self.folder.is_none() || self.usage.last_use().is_none();
+        // One that is compacted takes no notes, and its successor does.
+        if has_nothing || self.is_removed() || self.is_compacted.load(Relaxed) {
             return Ok(());
         }
         let store = self.store()?;
@@ -603,6 +614,24 @@ impl Index {
         wake(self.state.lock(), |_| true);
     }
 
+    /// Marks it as removed, but for its folder, which another one has.
+    pub(super) fn give_way(&self) {
+        self.has_given_way.store(true, Relaxed);
+        self.remove();
+    }
+
+    /// Takes over what is known of another one, whose contents it has, and which takes no turn.
+    pub(super) fn go_on_from(&mut self, other: &Index) {
+        self.opened = other.opened;
+        self.usage.take_over(&other.usage);
+        for (flag, other) in
+            [(&self.has_replaced, &other.has_replaced), (&self.has_failed_turn, &other.has_failed_turn)]
+        {
+            flag.store(other.load(Relaxed), Relaxed);
+        }
+        self.state.get_mut().go_on_from(&other.state.lock());
+    }
+
     /// Makes its contents durable.
     pub(super) fn flush(&self) -> Result<Vec<Progress>> {
         let progress = self.progress();
@@ -621,7 +650,8 @@ impl Drop for Index {
             tracing::warn!(database = self.database, index = self.name, %error, "the time of the last query of an index could not be stored");
         }
         drop(self.store.take());
-        if let (true, Some(folder)) = (self.is_removed.load(Relaxed), &self.folder)
+        let is_to_go = self.is_removed.load(Relaxed) && !self.has_given_way.load(Relaxed);
+        if let (true, Some(folder)) = (is_to_go, &self.folder)
             && let Err(error) = folders::remove(folder)
         {
             // At the next start it goes, since no definition names it.

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, Weak};
 
 use arc_swap::ArcSwap;
 use documents::{Date, DefinitionChange, Etag, Write};
@@ -18,7 +18,7 @@ use super::pool::IndexingPool;
 use super::scheduler::RoundPacer;
 use super::stored::StoredIndex;
 use crate::limits::{INDEX_COUNT_MAX, INDEX_DEFINITIONS_KEPT_MAX, INDEX_FLUSH_BYTES, LOCKED_FOLDER_WAITS_MAX, Limits};
-use crate::{AutomaticIndexes, Database, Error, IndexChange, Result, folders};
+use crate::{AutomaticIndexes, Database, Error, IndexChange, Result, compaction, folders};
 
 /// The indexes of a database.
 pub struct Indexes {
@@ -29,7 +29,7 @@ pub struct Indexes {
     pub(super) changing: Mutex<()>,
     pub(super) pool: Arc<IndexingPool>,
     /// The database that they are of, once it is open.
-    pub(super) database: OnceLock<Weak<Database>>,
+    pub(super) owner: Owner,
     /// The last etag that was announced.
     pub(super) last_etag: AtomicU64,
     /// Whether somebody is about to look.
@@ -38,7 +38,7 @@ pub struct Indexes {
     /// Whether somebody stopped all: new ones do not begin, either.
     pub(super) is_paused: AtomicBool,
     /// Whether one could not be opened, for now. What it has not seen must stay until it can.
-    lacks_some: AtomicBool,
+    pub(super) lacks_some: AtomicBool,
     /// For how many ticks the database was closed.
     closed_for: AtomicU64,
     /// Bytes that old versions of pages may take.
@@ -46,6 +46,17 @@ pub struct Indexes {
     /// What indexing may hold, together with requests.
     memory: Arc<Memory>,
     empty: EmptyIndexes,
+}
+
+/// The database that indexes are of now: another one takes its place when its documents are compacted.
+#[derive(Clone, Default)]
+pub(super) struct Owner(Arc<Mutex<Weak<Database>>>);
+
+impl Owner {
+    /// The database, if it is open.
+    pub fn get(&self) -> Option<Arc<Database>> {
+        self.0.lock().upgrade()
+    }
 }
 
 /// Which index answers a query.
@@ -64,7 +75,7 @@ impl Indexes {
             open: ArcSwap::default(),
             changing: Mutex::default(),
             pool,
-            database: OnceLock::new(),
+            owner: Owner::default(),
             last_etag: AtomicU64::new(0),
             is_announced: AtomicBool::new(false),
             pace: Mutex::default(),
@@ -79,7 +90,7 @@ impl Indexes {
 
     /// Opens those that there are. One that cannot be read is built anew: nothing is lost by that but time.
     pub(crate) fn start(&self, database: &Arc<Database>) -> Result<()> {
-        let _ = self.database.set(Arc::downgrade(database));
+        self.belong_to(database);
         let stored = StoredIndex::all(&database.read())?;
         if let Some(folder) = &self.folder {
             sweep(folder, &stored);
@@ -107,6 +118,11 @@ impl Indexes {
             self.committed(last_etag);
         }
         Ok(())
+    }
+
+    /// They are of this database from now on.
+    pub(crate) fn belong_to(&self, database: &Arc<Database>) {
+        *self.owner.0.lock() = Arc::downgrade(database);
     }
 
     /// Tries those again that could not be opened: their folders were locked, or there was no descriptor left.
@@ -144,7 +160,7 @@ impl Indexes {
     }
 
     /// * `last_etag`: that of the documents. An index that is past it is of others.
-    fn open_stored(&self, stored: StoredIndex, last_etag: Etag) -> Result<Arc<Index>> {
+    pub(super) fn open_stored(&self, stored: StoredIndex, last_etag: Etag) -> Result<Arc<Index>> {
         let database = self.database()?.name().to_owned();
         let options = storage::Options {
             flush_after_bytes: INDEX_FLUSH_BYTES,
@@ -165,6 +181,7 @@ impl Indexes {
                 };
                 Ok(open(&folder, options.clone())?.with_memory(self.memory.clone()))
             })?;
+            compaction::remove_rest(&folder)?;
             let index = Index::new(stored.clone(), store, Some(folder.clone()))?.of_database(&database);
             if index.progress().iter().any(|progress| progress.items.max(progress.tombstones) > last_etag) {
                 return Err(query::index::Error::Corrupt { rule: "no index has what its documents have not" }.into());
@@ -313,7 +330,7 @@ impl Indexes {
     }
 
     /// Changes which indexes there are; they stay sorted by name.
-    fn change_open(&self, change: impl Fn(&mut Vec<Arc<Index>>)) {
+    pub(super) fn change_open(&self, change: impl Fn(&mut Vec<Arc<Index>>)) {
         self.open.rcu(|open| {
             let mut open = Vec::clone(open);
             change(&mut open);
@@ -476,8 +493,7 @@ impl Indexes {
     }
 
     pub(super) fn database(&self) -> Result<Arc<Database>> {
-        let database = self.database.get().and_then(Weak::upgrade);
-        database.ok_or(Error::Corrupt { rule: "indexes belong to an open database" })
+        self.owner.get().ok_or(Error::Corrupt { rule: "indexes belong to an open database" })
     }
 
     /// Up to where no index needs tombstones any more, whatever happens; `None` without indexes.

@@ -98,13 +98,13 @@ impl Indexes {
         if self.open.load().is_empty() || self.is_announced.swap(true, SeqCst) {
             return;
         }
-        let Some(database) = self.database.get().cloned() else { return };
+        let owner = self.owner.clone();
         let pause = self.pace.lock().pause();
         self.pool.add_after(
             pause,
             Priority::High,
             Box::new(move |_| {
-                let Some(database) = database.upgrade() else { return };
+                let Some(database) = owner.get() else { return };
                 if let Err(error) = database.indexes().look(&database) {
                     tracing::error!(database = database.name(), %error, "the changes that indexes lack cannot be read");
                 }
@@ -163,7 +163,7 @@ impl Indexes {
     }
 
     fn add_turn(&self, index: Arc<Index>) {
-        let Some(database) = self.database.get().cloned() else { return };
+        let owner = self.owner.clone();
         let priority = index.settings().priority;
         // A turn that waits keeps neither of them open: whoever opens the database again would find the index's folder locked.
         let (weak, open) = (Arc::downgrade(&index), index);
@@ -171,7 +171,7 @@ impl Indexes {
             priority,
             &open.time_used,
             Box::new(move |scratch| {
-                let (Some(database), Some(index)) = (database.upgrade(), weak.upgrade()) else { return };
+                let (Some(database), Some(index)) = (owner.get(), weak.upgrade()) else { return };
                 if !may_go_on(&database, &index) {
                     index.has_turn.store(false, SeqCst);
                     // Whoever opened the database again meanwhile, or started the index, saw that it had a turn.
@@ -186,6 +186,14 @@ impl Indexes {
     }
 
     fn take_turn(&self, database: &Arc<Database>, index: &Arc<Index>, scratch: &mut Scratch) {
+        let Some(_turn) = index.turn.try_lock() else {
+            // It is compacted. What ends that gives it a turn, if it sees that it has none.
+            index.has_turn.store(false, SeqCst);
+            if may_go_on(database, index) {
+                self.give_turn(index);
+            }
+            return;
+        };
         let (began, documents) = (Instant::now(), database.read());
         let stop: Stop = {
             let (pool, database, index) = (self.pool.clone(), database.clone(), index.clone());

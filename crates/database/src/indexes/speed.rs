@@ -7,7 +7,7 @@ const WINDOW: Duration = Duration::from_secs(60);
 
 /// Counts of two windows that follow each other. The mean weighs the one before by how much of it is less than a window ago: a sliding
 /// window by two counters.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Speed {
     /// When the window at hand began.
     began: Option<Instant>,

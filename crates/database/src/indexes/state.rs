@@ -116,6 +116,22 @@ impl IndexState {
         self.failure.is_none() && !self.is_paused && !self.settings.is_disabled
     }
 
+    /// Takes over what is not stored of an index whose contents it has.
+    pub fn go_on_from(&mut self, other: &IndexState) {
+        // It has not if it could not be copied, and its last batches could not be written either.
+        if self.progress == other.progress {
+            self.indexed_to = other.indexed_to;
+            self.was_complete = other.was_complete;
+            self.lacks_documents = other.lacks_documents;
+        }
+        self.is_resting = other.is_resting;
+        self.is_paused = other.is_paused;
+        self.speed = other.speed.clone();
+        self.indexing_time = other.indexing_time;
+        self.batches = other.batches.clone();
+        self.batch_count = other.batch_count;
+    }
+
     /// Keeps what a batch came to, in place of the oldest one.
     pub fn add_batch(&mut self, step: &BatchResult, duration: Duration) {
         if step.indexed + step.removed == 0 {

@@ -47,6 +47,12 @@ impl Usage {
         }
     }
 
+    /// Takes over the times of another index.
+    pub fn take_over(&self, other: &Usage) {
+        self.query.fetch_max(other.query.load(Relaxed), Relaxed);
+        self.used.fetch_max(other.used.load(Relaxed), Relaxed);
+    }
+
     /// True if the stored time is too old.
     pub fn is_due(&self, kept: &History) -> bool {
         let is_old = |used: Date| kept.last_use.is_none_or(|kept| used.since(kept) >= LAST_QUERY_KEPT_EVERY);

@@ -40,6 +40,9 @@ impl Database {
     /// [`Error::Script`]; [`Error::Canceled`] if the database is closed meanwhile, or the caller's [`script::stoppable`] says so; a
     /// document is not as the batch expects it; storage fails.
     pub fn resolve(self: &Arc<Self>, batch: &Batch) -> Result<Batch> {
+        if let Some(Some(database)) = self.gate.moved_to() {
+            return database.resolve(batch);
+        }
         let database = self.clone();
         let stop = Rc::new(move || database.is_closed());
         script::stoppable(stop, || batch.resolve(&self.read(), &mut Runner::new(self)))

@@ -3,6 +3,7 @@
 
 mod archive;
 mod backups;
+mod compaction;
 mod concurrent;
 mod databases;
 mod failing_fields;

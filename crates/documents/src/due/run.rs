@@ -302,7 +302,7 @@ mod tests {
         let store = store();
         put(&store, "users/1", r#""@expires":"2030-01-01T00:00:00Z""#);
         let target = Environment::in_memory(Options::default()).unwrap();
-        store.copy_into(&target, |_| ()).unwrap();
+        store.copy_into(&target, |_| true).unwrap();
         check_due(&open(target), DueKind::Expiration, &["users/1"]);
     }
 }

@@ -315,7 +315,7 @@ mod tests {
     fn a_copy_and_a_dump_have_each_kind() {
         let store = filled();
         let target = Environment::in_memory(Options::default()).unwrap();
-        store.copy_into(&target, |_| ()).unwrap();
+        store.copy_into(&target, |_| true).unwrap();
         let copy = DocumentStore::open(target, StoreOptions::default()).unwrap();
         assert_eq!(copy.read().verify().unwrap().problems, Vec::<String>::new());
         let both = [ItemKind::Document, ItemKind::Note];

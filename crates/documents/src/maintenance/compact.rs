@@ -20,14 +20,15 @@ const ENTRIES_AT_ONCE: usize = 2_000;
 const BYTES_AT_ONCE: usize = 8 << 20;
 
 impl DocumentStore {
-    /// Copies all that one snapshot shows into `target`, which must be empty. `progress` gets how many items and tombstones were
-    /// copied so far.
+    /// Copies all that one snapshot shows into `target`, which must be empty. Gives false if it was cut short: the copy is useless then.
+    ///
+    /// * `goes_on`: is given how many items and tombstones were copied so far; false cuts the copy short.
     ///
     /// # Errors
     ///
     /// Storage fails on either side; or there are more or fewer documents than their collections count, so that the copy would
     /// be without some.
-    pub fn copy_into(&self, target: &Environment, mut progress: impl FnMut(u64)) -> Result<()> {
+    pub fn copy_into(&self, target: &Environment, mut goes_on: impl FnMut(u64) -> bool) -> Result<bool> {
         let tx = self.environment().read();
         let from = &self.schema;
         let to = Schema::open(target, None)?;
@@ -65,17 +66,20 @@ impl DocumentStore {
                 (trees.tombstones_by_etag, sum(|row, kind| row.counts[kind].tombstone_count)),
             ] {
                 let before = copied;
-                copy.records(by_etag, |more| {
+                let is_whole = copy.records(by_etag, |more| {
                     copied += more;
-                    progress(copied);
+                    goes_on(copied)
                 })?;
+                if !is_whole {
+                    return Ok(false);
+                }
                 // What the etags do not lead to can still be found by its key where it is, and would be gone.
                 if copied - before != expected {
                     return Err(Error::Corrupt { rule: "the collections count what there is" });
                 }
             }
         }
-        Ok(())
+        Ok(true)
     }
 }
 
@@ -121,7 +125,7 @@ struct Copy<'c> {
 }
 
 impl Copy<'_> {
-    fn records(&self, by_etag: FixedTree, mut progress: impl FnMut(u64)) -> Result<()> {
+    fn records(&self, by_etag: FixedTree, mut goes_on: impl FnMut(u64) -> bool) -> Result<bool> {
         let mut cursor = by_etag.cursor(self.source);
         loop {
             let mut batch = Vec::with_capacity(ENTRIES_AT_ONCE);
@@ -133,10 +137,12 @@ impl Copy<'_> {
                 batch.push(record);
             }
             if batch.is_empty() {
-                return Ok(());
+                return Ok(true);
             }
             self.target.write(|tx| batch.iter().try_for_each(|record| self.record(tx, record)))?;
-            progress(batch.len() as u64);
+            if !goes_on(batch.len() as u64) {
+                return Ok(false);
+            }
         }
     }
 

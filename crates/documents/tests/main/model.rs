@@ -64,7 +64,7 @@ fn run(seed: u64, steps: u32) {
             5 => {
                 let copy = tempfile::tempdir().unwrap();
                 let target = Environment::open(copy.path(), Options::default()).unwrap();
-                store.copy_into(&target, |_| ()).unwrap();
+                store.copy_into(&target, |_| true).unwrap();
                 let copied = DocumentStore::open(target, StoreOptions::default()).unwrap();
                 compare(&copied, &model);
                 assert!(copied.read().verify().unwrap().problems.is_empty());

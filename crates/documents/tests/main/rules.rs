@@ -577,7 +577,12 @@ fn a_compacted_copy_is_the_same_store() {
     put(&store, "other/1", r#"{"A":1}"#).unwrap();
     let target = Environment::in_memory(Options::default()).unwrap();
     let mut progress = 0;
-    store.copy_into(&target, |copied| progress = copied).unwrap();
+    store
+        .copy_into(&target, |copied| {
+            progress = copied;
+            true
+        })
+        .unwrap();
     let copy = DocumentStore::open(target, StoreOptions::default()).unwrap();
     assert_eq!(progress, 101 + 200);
     assert_eq!(copy.database_id(), store.database_id());
@@ -610,7 +615,7 @@ fn a_compacted_copy_has_the_contents_that_were_linked() {
         })
         .unwrap();
     let target = Environment::in_memory(Options::default()).unwrap();
-    store.copy_into(&target, |_| ()).unwrap();
+    store.copy_into(&target, |_| true).unwrap();
     assert_eq!(target.verify().unwrap().problems, Vec::<String>::new());
     let tx = target.read();
     let copied = Contents::open(&tx, b"contents").unwrap().expect("they are copied");

@@ -7,10 +7,12 @@
 //!
 //! Writing goes from a [`mod@batch`] through [`batch_writer`] to [`postings`], reading from a [`snapshot`] through [`sorting`] to
 //! [`postings`]. What is found by is in the [`dictionary`], nearest neighbours in the [`graph`], what a reduce works on in [`groups`],
-//! which documents asked for which in [`references`], what an index knows of itself in [`history`], what is stored in [`schema`].
+//! which documents asked for which in [`references`], what an index knows of itself in [`history`], what is stored in [`schema`]; [`copy`]
+//! writes an index anew.
 
 mod batch;
 mod batch_writer;
+mod copy;
 mod dictionary;
 mod entry;
 mod error;
@@ -27,6 +29,7 @@ mod store;
 mod verify;
 
 pub use batch::{Batch, Progress};
+pub use copy::HeldIndex;
 pub use dictionary::number::Number;
 pub use dictionary::term::{FieldNumber, Kind, StoredTerm, Term};
 pub use dictionary::term_entries::TermEntries;

@@ -21,6 +21,9 @@ const DOCUMENTS: &[u8] = b"index/documents";
 const FIELDS: &[u8] = b"index/fields";
 const STATE: &[u8] = b"index/state";
 
+/// The tree that leads to records, and these.
+pub(super) const PLACED: (&[u8], &[u8]) = (ENTRIES, RECORDS);
+
 /// Names in the state. A source's progress stands under its name, after [`SOURCE`].
 const VERSION: &[u8] = b"version";
 const COUNTERS: &[u8] = b"counters";

@@ -13,7 +13,7 @@ use super::references::References;
 use super::schema::Schema;
 use super::snapshot::IndexSnapshot;
 use super::sorting::columns::{ColumnChanges, Columns};
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use std::path::Path;
 use std::sync::Arc;
 use storage::memory::{Memory, MemoryReservation};
@@ -124,6 +124,11 @@ impl Index {
     /// An empty reservation in the memory that bounds indexing.
     pub(crate) fn reservation(&self) -> MemoryReservation {
         self.memory.reservation()
+    }
+
+    /// Held by the one who writes.
+    pub(super) fn writing(&self) -> MutexGuard<'_, ()> {
+        self.writing.lock()
     }
 
     /// Changes the index in one transaction, and brings its columns along.

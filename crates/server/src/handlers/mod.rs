@@ -7,6 +7,7 @@ pub(crate) mod bulk_insert;
 pub(crate) mod certificates;
 pub(crate) mod changes;
 pub(crate) mod collections;
+pub(crate) mod compactions;
 pub(crate) mod configuration;
 pub(crate) mod databases;
 pub(crate) mod diagnostics;

@@ -4,6 +4,7 @@
 //! itself at `/operations` and `/admin/operations/kill`.
 
 use database::backups::{BackupResult, DestinationKind};
+use database::compaction::CompactionReport;
 use database::{Operation, OperationDetail, OperationStatus, Operations};
 use hyper::StatusCode;
 
@@ -77,6 +78,9 @@ fn write_with(json: &mut json::Writer<'_>, operation: &Operation, details: Detai
         // Of one that was killed or failed it tells what was done before.
         Some(progress) if !matches!(operation.status(), OperationStatus::Completed(_)) => {
             json.name("Progress").object(|json| {
+                if let Some(compaction) = &progress.compaction {
+                    return write_compaction(json, compaction, Compacted::Progress);
+                }
                 if let Some(transfer) = &progress.transfer {
                     json.name("$type")
                         .string("Raven.Client.Documents.Smuggler.SmugglerResult+SmugglerProgress, Raven.Client");
@@ -104,6 +108,9 @@ fn write_with(json: &mut json::Writer<'_>, operation: &Operation, details: Detai
         }
         OperationStatus::Completed(result) => {
             json.name("Result").object(|json| {
+                if let Some(compaction) = &result.compaction {
+                    return write_compaction(json, compaction, Compacted::Result);
+                }
                 if let (Some(transfer), Some(backup)) = (&result.transfer, &result.backup) {
                     json.name("$type").string("Raven.Client.Documents.Operations.Backups.BackupResult, Raven.Client");
                     transfer.write_members(json);
@@ -145,6 +152,43 @@ fn write_with(json: &mut json::Writer<'_>, operation: &Operation, details: Detai
         }
     };
     json.name("Status").string(status);
+}
+
+/// Which of the two forms of a compaction is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Compacted {
+    Progress,
+    Result,
+}
+
+/// How far a compaction is, or what it came to, for the documents with all indexes or for one of these.
+fn write_compaction(json: &mut json::Writer<'_>, report: &CompactionReport, form: Compacted) {
+    let (parts, part_count) = report.parts();
+    json.name("$type").string(match form {
+        Compacted::Progress => "Raven.Client.ServerWide.Operations.CompactionProgress, Raven.Client",
+        Compacted::Result => "Raven.Client.ServerWide.Operations.CompactionResult, Raven.Client",
+    });
+    json.name("Message").optional_string(report.message()).name("TreeName").optional_string(report.copied);
+    json.name("TreeProgress").unsigned(report.done).name("TreeTotal").unsigned(report.total);
+    json.name("GlobalProgress").unsigned(parts).name("GlobalTotal").unsigned(part_count);
+    json.name("Skipped").bool(report.is_skipped).name("Processed").bool(report.is_processed);
+    if !report.indexes.is_empty() {
+        json.name("IndexesResults").object(|json| {
+            for index in &report.indexes {
+                json.name(&index.name).object(|json| write_compaction(json, index, form));
+            }
+        });
+    }
+    if form == Compacted::Progress {
+        return;
+    }
+    let mebibytes = |size: u64| size.div_ceil(1 << 20);
+    json.name("Name").string(&report.name);
+    json.name("SizeBeforeCompactionInMb").unsigned(mebibytes(report.size_before));
+    json.name("SizeAfterCompactionInMb").unsigned(mebibytes(report.size_after));
+    json.name("SizeBeforeCompactionInBytes").unsigned(report.size_before);
+    json.name("SizeAfterCompactionInBytes").unsigned(report.size_after);
+    json.name("Messages").array(|json| report.messages.iter().for_each(|message| _ = json.string(message)));
 }
 
 /// What a backup came to, for each kind of place.

@@ -15,10 +15,10 @@ use super::access::Access;
 use super::exchange::Exchange;
 use crate::error::{Result, Write};
 use crate::handlers::{
-    api_keys, backups, bulk_docs, bulk_insert, certificates, changes, collections, configuration, databases,
-    diagnostics, docs, due, health, hilo, identities, indexes, info_package, live, log_configuration, mcp, members,
-    metrics, monitoring, multi_get, node_info, operations, pages, patches, queries, restores, safety, sample_data,
-    signing_in, smuggler, statistics, streams, studio, tasks, test_endpoints, topology, traffic_watch,
+    api_keys, backups, bulk_docs, bulk_insert, certificates, changes, collections, compactions, configuration,
+    databases, diagnostics, docs, due, health, hilo, identities, indexes, info_package, live, log_configuration, mcp,
+    members, metrics, monitoring, multi_get, node_info, operations, pages, patches, queries, restores, safety,
+    sample_data, signing_in, smuggler, statistics, streams, studio, tasks, test_endpoints, topology, traffic_watch,
 };
 use crate::messages::reply::Reply;
 
@@ -233,6 +233,7 @@ pub static ROUTES: &[Route] = &[
     now("GET", "/admin/configuration/server-wide/tasks", Operator, backups::server_wide_tasks),
     later("DELETE", "/admin/configuration/server-wide/task", Operator, pending!(backups::delete_server_wide)),
     later("POST", "/admin/configuration/server-wide/state", Operator, pending!(backups::set_server_wide_state)),
+    later("POST", "/admin/compact", Operator, pending!(compactions::compact)),
     later("POST", "/admin/restore/database", Operator, pending!(restores::restore)),
     later("POST", "/admin/restore/verify", Operator, pending!(restores::verify)),
     later("POST", "/admin/restore/points", Operator, pending!(restores::points)),
@@ -338,7 +339,6 @@ pub static ROUTES: &[Route] = &[
     missing("PUT", "/admin/databases/orchestrator", Operator, Feature::Sharding),
     missing("DELETE", "/admin/databases/orchestrator", Operator, Feature::Sharding),
     missing("PUT", "/admin/databases/shard", Operator, Feature::Sharding),
-    missing("POST", "/admin/compact", Operator, Feature::OnlineCompaction),
     missing("POST", "/admin/console", Operator, Feature::AdminConsole),
     missing("POST", "/admin/test-connection", Operator, Feature::Replication),
     missing("POST", "/databases/*/admin/documents-compression/config", Admin, Feature::DocumentsCompression),

@@ -14,6 +14,7 @@ mod certificates;
 mod changes;
 mod collections;
 mod columns;
+mod compactions;
 mod compression;
 mod configuration;
 mod databases;

@@ -78,6 +78,9 @@ impl Inner {
     fn flush_from(&self, mut last_header: MutexGuard<'_, Option<Header>>, clean: bool) -> Result<()> {
         let (Some(data), Some(folder)) = (&self.data, &self.folder) else { return Ok(()) };
         let Some(header) = *last_header else { return Ok(()) };
+        if self.is_detached() {
+            return Ok(());
+        }
         if self.has_failed() {
             return Err(self.refusal());
         }

@@ -112,6 +112,8 @@ pub(crate) struct Inner {
     pub flushed: Mutex<Option<Header>>,
     /// This process wrote that header, or wrote it once more; changed by the flush alone.
     pub header_is_durable: AtomicBool,
+    /// Another environment has the folder, or may have it: nothing is written there. Set under the lock of `flushed`.
+    is_detached: AtomicBool,
     /// The transaction that the data file has: that of the header.
     pub flushed_transaction: AtomicU64,
     pub pacing: Pacing,
@@ -346,21 +348,35 @@ impl Environment {
         Ok(true)
     }
 
-    /// Puts the closed environment in `compacted`, a folder inside of this one's, in the place of this one: one renaming, so a
-    /// crash leaves the one or the other. Both have to be closed cleanly, which leaves all of them in their data files.
+    /// Puts the environment in `compacted`, a folder inside of this one's, which was closed cleanly, in the place of this one. That is one
+    /// renaming: a crash leaves the one or the other. Nothing is written to this one any more. Its snapshots can be read as before, for as
+    /// long as it is held; the folder can be opened again at once.
     ///
     /// # Errors
     ///
-    /// As [`Self::close`], for this one; those of the operating system.
-    pub fn replace_by(self, compacted: &Path) -> Result<()> {
+    /// As [`Self::close`]; those of the operating system. Nothing is written any more then either, and the folder is still this one's:
+    /// [`Self::release`] it and open it again.
+    pub fn replace_by(&self, compacted: &Path) -> Result<()> {
         let Some(folder) = self.inner.folder.clone() else { return Ok(()) };
         self.inner.end_writing();
         self.inner.flush(true)?;
         let from = compacted.join(DATA_FILE);
         let failed = |operation| move |e| Error::io(operation, compacted, 0, e);
         folder.io.sync_dir(compacted).map_err(failed("sync the folder"))?;
+        // From here on this one writes nothing into the folder, so that it cannot take what belongs to the other for its own.
+        self.inner.detach();
         folder.io.rename(&from, &folder.file(DATA_FILE)).map_err(failed("put in place"))?;
-        folder.io.sync_dir(&folder.path).map_err(|e| Error::io("sync the folder", &folder.path, 0, e))
+        folder.io.sync_dir(&folder.path).map_err(|e| Error::io("sync the folder", &folder.path, 0, e))?;
+        self.release();
+        Ok(())
+    }
+
+    /// Ends writing and lets others open the folder. Snapshots can be read as before, for as long as this one is held. What lazy commits
+    /// have not written yet may be lost.
+    pub fn release(&self) {
+        self.inner.end_writing();
+        self.inner.detach();
+        self.inner.lock.lock().take();
     }
 
     /// Flushes, notes that nothing has to be replayed, and closes.
@@ -378,7 +394,7 @@ impl Drop for Environment {
     /// Closes. A failure costs nothing but a replay at the next opening, unless commits are lazy.
     fn drop(&mut self) {
         self.inner.end_writing();
-        let flushes = self.inner.options.background && !self.inner.has_failed();
+        let flushes = self.inner.options.background && !self.inner.has_failed() && !self.inner.is_detached();
         if flushes && let Err(error) = self.inner.flush(true) {
             tracing::warn!(path = %self.inner.path.display(), %error, "the last flush failed");
         }
@@ -455,6 +471,7 @@ impl Inner {
             publication: Publication::new(),
             flushed: Mutex::new(header),
             header_is_durable: AtomicBool::new(false),
+            is_detached: AtomicBool::new(false),
             flushed_transaction: AtomicU64::new(header.map_or(0, |header| header.transaction.0)),
             pacing: Pacing::default(),
             device: Device::default(),
@@ -500,6 +517,19 @@ impl Inner {
             self.direct.set(file).ok();
         }
         self.direct.get()
+    }
+
+    /// Writes nothing into the folder from now on. Writing has ended.
+    fn detach(&self) {
+        let _no_flush = self.flushed.lock();
+        self.is_detached.store(true, Ordering::Relaxed);
+        // It would remove files by names that are given again.
+        self.writer.lock().journal = None;
+    }
+
+    /// Whether another environment has the folder, or may have it.
+    pub fn is_detached(&self) -> bool {
+        self.is_detached.load(Ordering::Relaxed)
     }
 
     /// Notes the first failure of a write; from now on writes are refused.

@@ -3,4 +3,5 @@
 pub mod counters;
 pub mod inspect;
 pub(crate) mod statistics;
+pub(crate) mod structures;
 pub(crate) mod verify;

@@ -27,6 +27,7 @@ mod model_support;
 mod pacing;
 mod races;
 mod records;
+mod replacing;
 mod reviewed;
 mod swallowed;
 mod threads;

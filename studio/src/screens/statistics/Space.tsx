@@ -7,8 +7,10 @@ import type { StorageArea } from "../../api/diagnostics";
 import { collectionsQuery } from "../../api/documents";
 import { treemap } from "../../chart/treemap";
 import { size } from "../../format/format";
+import { useAbilities } from "../../shell/session";
 import { Failed, Loading } from "../../shell/states";
 import { REPLACEMENT } from "../indexes/state";
+import { Compact } from "./Compact";
 import { partsOf, withoutSlivers, type Kind, type Part } from "./space";
 import styles from "./statistics.module.css";
 
@@ -36,6 +38,7 @@ type SpaceProps = {
 
 export function Space({ database, areas, fileSize }: SpaceProps) {
   const { data, error, refetch } = useQuery(collectionsQuery(database));
+  const { isOperator } = useAbilities();
   // Without the collections all documents would be something else.
   const parts = useMemo(() => (data ? partsOf(areas, data.collections, fileSize) : undefined), [areas, data, fileSize]);
   const total = parts?.reduce((sum, part) => sum + part.bytes, 0) ?? 0;
@@ -47,6 +50,7 @@ export function Space({ database, areas, fileSize }: SpaceProps) {
         <span className="soft number">
           {fileSize > 0 ? `${size(fileSize)} on disk` : total > 0 ? `${size(total)} in memory` : ""}
         </span>
+        {fileSize > 0 && isOperator && <Compact database={database} areas={areas} />}
       </h2>
       {parts ? (
         <Areas database={database} parts={parts} />

@@ -62,6 +62,7 @@ struct Archiving {
     /// Whether something may be there that is not archived. So it is at the beginning: nobody has looked.
     is_behind: bool,
     is_running: bool,
+    has_run: bool,
     /// Not before this time.
     next: Date,
     /// Runs in a row that archived nothing although they should have.
@@ -102,6 +103,7 @@ impl Archiver {
                         archived: TransactionId::default(),
                         is_behind: true,
                         is_running: false,
+                        has_run: false,
                         next: Date::default(),
                         failures: 0,
                         error: None,
@@ -121,6 +123,17 @@ impl Archiver {
     /// A snapshot was made that a history begins with: what follows it is archived soon.
     pub fn base_made(&self, database: &str) {
         if let Some(archiving) = self.shared.state.lock().archives.get_mut(&database.to_lowercase()) {
+            (archiving.is_behind, archiving.failures, archiving.next) = (true, 0, Date::default());
+        }
+        self.shared.changed.notify_all();
+    }
+
+    /// The documents of a database have another journal now, whose transactions are numbered anew: the archive is to begin anew, with a
+    /// snapshot.
+    pub fn rewritten(&self, database: &str) {
+        if let Some(archiving) = self.shared.state.lock().archives.get_mut(&database.to_lowercase()) {
+            archiving.marks.clear();
+            archiving.archived = TransactionId::default();
             (archiving.is_behind, archiving.failures, archiving.next) = (true, 0, Date::default());
         }
         self.shared.changed.notify_all();
@@ -159,6 +172,7 @@ impl Archiver {
 impl Shared {
     fn run(self: &Arc<Self>) {
         loop {
+            let now = self.clock.now();
             let marks = self.marks();
             let mut state = self.state.lock();
             if state.is_closed || state.archives.is_empty() {
@@ -166,7 +180,6 @@ impl Shared {
                 self.changed.notify_all();
                 return;
             }
-            let now = self.clock.now();
             for (database, mark) in marks {
                 if let Some(archiving) = state.archives.get_mut(&database) {
                     archiving.note(mark);
@@ -179,6 +192,8 @@ impl Shared {
             self.changed.notify_all();
             match self.clock.time_until(later(now, ARCHIVE_MARK_EVERY)) {
                 Some(time) => _ = self.changed.wait_for(&mut state, time),
+                // It was moved while the marks were read.
+                None if self.clock.now() > now => {}
                 None => self.changed.wait(&mut state),
             }
         }
@@ -213,14 +228,17 @@ impl Shared {
     /// Archives what is new of one database.
     fn work(&self, database: &str) {
         let Some(node) = self.node.get().and_then(Weak::upgrade) else { return };
-        let task = self.state.lock().archives.get(database).map(|found| (found.task.clone(), found.marks.clone()));
-        let archived = match task {
+        let known = self.state.lock().archives.get_mut(database).map(|archiving| {
+            let is_first = !std::mem::replace(&mut archiving.has_run, true);
+            (archiving.task.clone(), archiving.marks.clone(), is_first)
+        });
+        let archived = match known {
             None => Ok(None),
-            Some((task, marks)) => {
+            Some((task, marks, is_first)) => {
                 let is_ended = || self.state.lock().is_closed;
                 let work = || {
-                    let opened = node.find(database)?;
-                    Work { node: &node, database: opened, task: &task, clock: &*self.clock, is_ended: &is_ended }.run(marks)
+                    let (task, clock, is_ended) = (&*task, &*self.clock, &is_ended);
+                    Work { node: &node, database: node.find(database)?, task, clock, is_first, is_ended }.run(marks)
                 };
                 let worked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
                 worked.unwrap_or_else(|_| Err(bad("the archive failed by a mistake of the server, which its log has")))

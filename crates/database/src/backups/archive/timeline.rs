@@ -311,13 +311,15 @@ impl Plan {
                 storage::image::Error::Cancelled => Error::Canceled,
                 error => failed(error.to_string()),
             })?;
-            if position.transaction >= target.transaction {
-                return Ok(target);
-            }
-            if position.transaction != segment.until {
+            if position.transaction < target.transaction && position.transaction != segment.until {
                 return Err(failed(format!("it ends with transaction {}", position.transaction)));
             }
-            reached = Mark { transaction: position.transaction, time: segment.time };
+            reached = if position.transaction == target.transaction { target } else { Mark { time: segment.time, ..target } };
+            reached.transaction = position.transaction;
+            // At its end the next one may begin before the time, too.
+            if position.transaction == target.transaction && position.transaction < segment.until {
+                break;
+            }
         }
         Ok(reached)
     }

@@ -10,6 +10,7 @@ use storage::archive::Reader;
 use storage::{Position, TransactionId, image};
 
 use super::super::configuration::BackupTask;
+use super::super::destination::PARTIAL;
 use super::super::file::CompressedFile;
 use super::super::spool::Spool;
 use super::super::Destination;
@@ -26,6 +27,8 @@ pub(super) struct Work<'a> {
     pub database: Arc<Database>,
     pub task: &'a BackupTask,
     pub clock: &'a dyn Clock,
+    /// Whether no run came before it since the node was opened.
+    pub is_first: bool,
     /// Whether the node ends.
     pub is_ended: &'a dyn Fn() -> bool,
 }
@@ -60,9 +63,14 @@ impl Work<'_> {
             Err(error) => return self.lost(&state, error),
         };
         let last = environment.last_transaction();
-        marks.retain(|mark| mark.transaction > state.position.transaction && mark.transaction < last);
-        marks.push(Mark { transaction: last, time: self.clock.now() });
+        marks.retain(|mark| mark.transaction > state.position.transaction);
+        if marks.last().is_none_or(|mark| mark.transaction < last) {
+            marks.push(Mark { transaction: last, time: self.clock.now() });
+        }
         let places = open_places(self.node, self.task)?;
+        if self.is_first {
+            remove_rests(&state, &places)?;
+        }
         while state.position.transaction < last {
             match self.archive_segment(&mut reader, &marks, &mut state, &places) {
                 Err(Error::Image(error)) => return self.lost(&state, error),
@@ -160,6 +168,19 @@ pub(crate) fn note_base(node: &Databases, database: &str, task: &BackupTask, bas
     put(&open_places(node, task)?, &format!("{}/{name}", state.folder), &mut file, &|| false)?;
     if is_first {
         node.begin_archive(database, &state)?;
+    }
+    Ok(())
+}
+
+/// Removes segments that a crash cut off. Nobody writes another one meanwhile.
+fn remove_rests(state: &ArchiveState, places: &[Arc<dyn Destination>]) -> Result<()> {
+    for place in places {
+        for file in place.list(&state.folder)? {
+            let whole = file.path.rsplit('/').next().and_then(|name| name.strip_suffix(PARTIAL));
+            if matches!(whole.and_then(ArchiveFile::parse), Some(ArchiveFile::Segment { .. })) {
+                place.remove(&file.path)?;
+            }
+        }
     }
     Ok(())
 }

@@ -25,6 +25,9 @@ const HASHES: &[u8] = b"vectors/hashes";
 const LINKS: &[u8] = b"vectors/links";
 const FIELDS: &[u8] = b"vectors/fields";
 
+/// The tree that leads to records, and these.
+pub const PLACED: (&[u8], &[u8]) = (NODES, RECORDS);
+
 /// Bits of a node's number; those of its field stand above.
 const NODE_BITS: u32 = 48;
 

@@ -36,6 +36,9 @@ const NODES: &[u8] = b"reduce/nodes";
 const RECORDS: &[u8] = b"reduce/records";
 const MAPPED: &[u8] = b"reduce/mapped";
 
+/// The tree that leads to records, and these.
+pub const PLACED: (&[u8], &[u8]) = (NODES, RECORDS);
+
 /// The name of a group: a hash of what its key is, so that equal keys are one group.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct GroupKey(pub [u8; 16]);
@@ -233,7 +236,8 @@ impl Groups {
     }
 }
 
-fn location_of(value: &[u8]) -> Result<Location> {
+/// The place of a node, as the tree of nodes has it.
+pub fn location_of(value: &[u8]) -> Result<Location> {
     let location = value.try_into().map(u64::from_le_bytes);
     Ok(Location(location.map_err(|_| corrupt("a node has a location of eight bytes"))?))
 }

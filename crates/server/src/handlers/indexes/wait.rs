@@ -41,9 +41,17 @@ impl IndexWait {
     /// [`Error::NotIndexed`] if the time is up and that is to be an error.
     pub(crate) async fn wait(self, exchange: &Exchange, outcome: &Outcome) -> Result<()> {
         let end = Instant::now() + self.wait;
-        let indexes = self.relevant(exchange, outcome);
-        for index in &indexes {
+        let mut indexes = self.relevant(exchange, outcome);
+        for index in &mut indexes {
             wait_for(index, outcome.last_etag, end.saturating_duration_since(Instant::now())).await;
+            // One that is compacted, or built anew, has a successor of its name.
+            while index.is_removed()
+                && let Some(next) = exchange.database().indexes().by_name(index.name())
+                && !Arc::ptr_eq(&next, index)
+            {
+                *index = next;
+                wait_for(index, outcome.last_etag, end.saturating_duration_since(Instant::now())).await;
+            }
         }
         // One that was replaced or deleted meanwhile keeps nobody.
         let lacks = |index: &&Arc<Index>| index.indexed_to() < outcome.last_etag && !index.is_removed();

@@ -1,0 +1,64 @@
+//! Compaction of databases: operations of the server.
+//!
+//! POST `/admin/compact`: `{DatabaseName, Documents, Indexes, SkipOptimizeIndexes}`.
+
+use database::compaction::CompactionRequest;
+use hyper::StatusCode;
+use json::Value;
+
+use super::principals::text;
+use crate::bridge::Pool;
+use crate::error::{Error, Result};
+use crate::messages::reply::{self, Reply};
+use crate::routing::exchange::Exchange;
+
+/// Begins a compaction. 200 `{OperationId, OperationNodeTag}`.
+pub(crate) async fn compact(mut exchange: Exchange) -> Result<Reply> {
+    let body = exchange.read_whole_object().await?;
+    let request = request(&body)?;
+    let databases = exchange.node.databases.clone();
+    // The database may have to be opened.
+    let compaction = exchange.node.bridge.run(Pool::Short, move || Ok(databases.compact(None, request)?)).await?;
+    let id = compaction.operation().id();
+    // As long as it takes, on a thread of its own; its state says how it ended.
+    std::thread::Builder::new()
+        .name("compaction".to_owned())
+        .spawn(move || drop(compaction.run()))
+        .map_err(|error| Error::Panicked(format!("the thread of a compaction cannot be started: {error}")))?;
+    Ok(reply::object(StatusCode::OK, |json| {
+        json.name("OperationId").unsigned(id);
+        json.name("OperationNodeTag").string(exchange.node.databases.node_tag());
+    }))
+}
+
+fn request(body: &Value) -> Result<CompactionRequest> {
+    const KNOWN: [&str; 4] = ["DatabaseName", "Documents", "Indexes", "SkipOptimizeIndexes"];
+    for (name, value) in body.members() {
+        if !KNOWN.contains(&name.as_str()) && *value != Value::Null {
+            let name: String = name.chars().take(80).collect();
+            return Err(Error::Argument(format!(
+                "a compaction has no option '{name}'. Remove it, or correct its name"
+            )));
+        }
+    }
+    let flag = |name: &str| match body.get(name) {
+        None | Some(Value::Null) => Ok(false),
+        Some(Value::Bool(flag)) => Ok(*flag),
+        Some(_) => Err(Error::Argument(format!("'{name}' must be true or false"))),
+    };
+    let not_names = || Error::Argument("'Indexes' must be an array of names of indexes".to_owned());
+    let indexes = match body.get("Indexes") {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::Array(names)) => {
+            names.iter().map(|name| name.as_str().map(str::to_owned).ok_or_else(not_names)).collect::<Result<_>>()?
+        }
+        Some(_) => return Err(not_names()),
+    };
+    // The indexes of RavenDB are merged before they are copied, unless this says not to. These have nothing to be merged.
+    flag("SkipOptimizeIndexes")?;
+    Ok(CompactionRequest {
+        name: text(body, "DatabaseName")?.unwrap_or_default().to_owned(),
+        documents: flag("Documents")?,
+        indexes,
+    })
+}
