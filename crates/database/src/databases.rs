@@ -423,7 +423,7 @@ impl Databases {
         let folders = deleting.inspect_err(warn).unwrap_or_default();
         for folder in folders.iter().filter(|folder| !self.is_held(folder)) {
             let removed = self.path_of(folder).map_or(Ok(()), |path| folders::remove(&path));
-            // One that fails keeps nobody else's files.
+            // One that fails does not keep the files of others.
             if let Err(error) = removed.and_then(|()| self.system.forget_deleting(folder)) {
                 warn(&error);
             }
