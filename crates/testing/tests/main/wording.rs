@@ -24,7 +24,7 @@ const AVOIDED: &[&str] = &[
 /// Lines of comments with an avoided phrase: crate, count. The aim is 0. Whoever rewords some lowers the number here.
 const LINES: &[(&str, usize)] = &[
     ("cli", 15),
-    ("database", 52),
+    ("database", 50),
     ("documents", 15),
     ("fuzzing", 1),
     ("query", 66),
