@@ -325,7 +325,7 @@ mod tests {
     }
 
     /// Two clients write a document at once, in one transaction, and the journal cannot be written. The second was told the
-    /// change vector of the first, whose etag somebody else's write has after that: it would replace that unseen.
+    /// change vector of the first, whose etag another write has after that: it would replace that unseen.
     #[test]
     fn a_conflict_with_a_write_that_is_lost_does_not_tell_its_vector() {
         let disk = SimulatedIo::new();

@@ -84,7 +84,7 @@ impl DatabaseRef {
         DatabaseRef { database: Arc::downgrade(database), presence: Arc::downgrade(&database.presence) }
     }
 
-    /// The database, if somebody holds it.
+    /// The database, if it is held.
     pub fn get(&self) -> Option<Arc<Database>> {
         self.database.upgrade()
     }

@@ -153,7 +153,8 @@ impl Databases {
             databases.configure_backups(&name)?;
         }
         databases.backups.start(Arc::downgrade(&databases));
-        databases.archiver.start(Arc::downgrade(&databases));
+        let archived: Arc<dyn backups::ArchiveHost> = databases.clone();
+        databases.archiver.start(Arc::downgrade(&archived));
         let node = Arc::downgrade(&databases);
         databases.due.start(Box::new(move |name, is_opened| match node.upgrade() {
             Some(databases) if is_opened => databases.find(name).map(Some),
@@ -422,7 +423,7 @@ impl Databases {
         let folders = deleting.inspect_err(warn).unwrap_or_default();
         for folder in folders.iter().filter(|folder| !self.is_held(folder)) {
             let removed = self.path_of(folder).map_or(Ok(()), |path| folders::remove(&path));
-            // One that fails keeps nobody else's files.
+            // One that fails does not keep the files of others.
             if let Err(error) = removed.and_then(|()| self.system.forget_deleting(folder)) {
                 warn(&error);
             }

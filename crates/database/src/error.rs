@@ -30,7 +30,7 @@ pub enum Error {
         /// The database.
         name: String,
     },
-    /// The record was changed by somebody else. Read it again, then retry.
+    /// The record was changed by another request. Read it again, then retry.
     #[error("the record of database '{name}' has etag {actual}, but {expected} was expected")]
     RecordConflict {
         /// The database.

@@ -1,5 +1,5 @@
 //! Addresses that a store may not have whose settings are not an operator's: those of this machine and of its link, where services listen
-//! that trust whoever reaches them, such as the metadata of clouds.
+//! that trust everybody who reaches them, such as the metadata of clouds.
 
 use std::io;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};

@@ -26,7 +26,7 @@ impl Secrets {
         }
     }
 
-    /// Keeps the answers of the store from whoever asks, if `is_restricted`.
+    /// Leaves the answers of the store out of errors, if `is_restricted`.
     pub fn hiding_answers(self, is_restricted: bool) -> Secrets {
         Secrets { hides_answers: is_restricted, ..self }
     }

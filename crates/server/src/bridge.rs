@@ -238,7 +238,7 @@ impl Bridge {
         if is_full || is_own_full {
             return Err(busy("Limits.BlockingQueue", self.waiting_max));
         }
-        // Who has no room in its own share waits there, so that it stands before nobody else in the queue of all.
+        // Who has no room in its own share waits there, so that it does not stand before others in the queue of all.
         let permits = async {
             let of_share = match &share {
                 None => None,
@@ -344,7 +344,7 @@ mod tests {
         let of_other = [permit(other).await.unwrap(), permit(other).await.unwrap()];
         assert_eq!(limit(permit(None).await), "Limits.BlockingWaitInSec");
         drop(of_other);
-        // What waits for its own share is before nobody else.
+        // What waits for its own share is not before others.
         let patient = Limits { blocking_wait: Duration::from_secs(60), ..limits };
         let bridge = Arc::new(Bridge::new(&patient, Memory::new("Limits.Test", 1 << 20), None).unwrap());
         let first =

@@ -109,7 +109,7 @@ pub(crate) const OBJECT_BODY: &str = "Limits.ObjectBodyInMb";
 /// Shares of pools that are kept until those of owners who have none in use are removed.
 pub(crate) const SHARES_SWEPT_FROM: usize = 1024;
 
-/// Connections whose clients are not known yet, of one address, while more than half of all places are taken: one in so many places.
+/// Connections whose clients are not known yet, of one address, while more than half of all places are taken: a part of all places.
 pub(crate) const UNKNOWN_CONNECTIONS_SHARE: usize = 8;
 /// Bytes of heads that have not arrived to their ends, of all clients that are not known. What comes beyond it closes its connection.
 pub(crate) const UNKNOWN_HEADS_SIZE_MAX: usize = 32 << 20;

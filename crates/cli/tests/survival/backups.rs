@@ -101,8 +101,15 @@ impl World {
             (place, made["TaskId"].as_u64().unwrap())
         });
         let acknowledged = AtomicU64::new(0);
-        let world =
-            World { data: data.to_owned(), tasks: tasks.into(), acknowledged, restored: 0, verified: 0, replayed: 0, cut_off: 0 };
+        let world = World {
+            data: data.to_owned(),
+            tasks: tasks.into(),
+            acknowledged,
+            restored: 0,
+            verified: 0,
+            replayed: 0,
+            cut_off: 0,
+        };
         while world.acknowledged.load(Ordering::Relaxed) < DOCUMENTS {
             world.put(&mut client).unwrap();
         }

@@ -1,14 +1,16 @@
 //! The tasks of databases, and beginning backups: what clients ask of the node.
 
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use documents::Date;
 use json::Value;
 
+use super::archive::Host;
 use super::configuration::{PERIODIC_BACKUPS, bad};
 use super::server_wide::{self, is_server_wide};
+use super::spool::IN_PROGRESS;
 use super::{
     ArchiveState, ArchiveStatus, BackupConfiguration, BackupStarted, BackupStatus, BackupTask, Destination,
     DestinationKind, DestinationSettings, FolderDestination, RunningBackup,
@@ -16,7 +18,7 @@ use super::{
 use crate::clock::later;
 use crate::limits::{ARCHIVE_WAITING_BYTES_MAX, BACKUP_TASKS_MAX};
 use crate::request_ids::Request;
-use crate::{DatabaseRecord, Databases, Result};
+use crate::{Database, DatabaseRecord, Databases, Result};
 
 impl Databases {
     /// The tasks of a database.
@@ -260,33 +262,6 @@ impl Databases {
         Ok(Some(ArchiveStatus { folder: Some(state.folder), transaction, time, ..status }))
     }
 
-    pub(crate) fn archive_state(&self, name: &str, id: u64) -> Result<Option<ArchiveState>> {
-        self.system.archive_state(name, id)
-    }
-
-    /// Remembers a history, in place of the one before.
-    pub(crate) fn begin_archive(&self, name: &str, state: &ArchiveState) -> Result<()> {
-        {
-            let _changing = self.changing.lock();
-            // It may have been deleted meanwhile.
-            if self.find_backup_task(name, state.task_id).is_ok() {
-                self.system.put_archive_state(name, state)?;
-            }
-        }
-        self.archiver.base_made(name);
-        Ok(())
-    }
-
-    /// Remembers how far a history has come, if it is still the one that goes on.
-    pub(crate) fn advance_archive(&self, name: &str, state: &ArchiveState) -> Result<()> {
-        self.change_archive(name, state, || self.system.put_archive_state(name, state))
-    }
-
-    /// Forgets a history that cannot go on.
-    pub(crate) fn end_archive(&self, name: &str, state: &ArchiveState) -> Result<()> {
-        self.change_archive(name, state, || self.system.delete_archive_state(name, state.task_id))
-    }
-
     fn change_archive(&self, name: &str, state: &ArchiveState, change: impl FnOnce() -> Result<()>) -> Result<()> {
         let _changing = self.changing.lock();
         let known = self.archive_state(name, state.task_id)?;
@@ -375,6 +350,59 @@ impl Databases {
                 Err(bad(format!("the folder '{text}' of a backup must be absolute: this server keeps nothing on disk")))
             }
         }
+    }
+}
+
+impl Host for Databases {
+    fn node_tag(&self) -> &str {
+        self.node_tag()
+    }
+
+    fn peek_at(&self, name: &str) -> Option<Arc<Database>> {
+        self.peek(name).ok()?
+    }
+
+    fn find_database(&self, name: &str) -> Result<Arc<Database>> {
+        self.find(name)
+    }
+
+    fn open_place(&self, settings: &DestinationSettings) -> Result<Arc<dyn Destination>> {
+        self.open_destination(settings)
+    }
+
+    fn spool_folder(&self) -> PathBuf {
+        self.folder().map_or_else(std::env::temp_dir, Path::to_path_buf).join(IN_PROGRESS)
+    }
+
+    fn archive_state(&self, name: &str, id: u64) -> Result<Option<ArchiveState>> {
+        self.system.archive_state(name, id)
+    }
+
+    fn begin_archive(&self, name: &str, state: &ArchiveState) -> Result<()> {
+        {
+            let _changing = self.changing.lock();
+            // It may have been deleted meanwhile.
+            if self.find_backup_task(name, state.task_id).is_ok() {
+                self.system.put_archive_state(name, state)?;
+            }
+        }
+        self.archiver.base_made(name);
+        Ok(())
+    }
+
+    fn advance_archive(&self, name: &str, state: &ArchiveState) -> Result<()> {
+        self.change_archive(name, state, || self.system.put_archive_state(name, state))
+    }
+
+    fn end_archive(&self, name: &str, state: &ArchiveState) -> Result<()> {
+        self.change_archive(name, state, || self.system.delete_archive_state(name, state.task_id))
+    }
+
+    fn ask_for_snapshot(&self, name: &str, task: u64) -> Result<()> {
+        if self.running_backup(name, task).is_none() {
+            self.begin_backup_of_task(name, task, true)?;
+        }
+        Ok(())
     }
 }
 

@@ -14,7 +14,6 @@ use json::Value;
 
 use super::encryption::{BackupKey, KEY_SIZE};
 use super::schedule::Schedule;
-use super::server_wide;
 use crate::limits::{
     BACKUP_COMPRESSION_LEVEL, BACKUP_OPTIMAL_LEVEL, BACKUP_SMALLEST_LEVEL, BACKUP_TASK_NAME_SIZE_MAX, BACKUP_TASKS_MAX,
 };
@@ -23,6 +22,10 @@ use crate::{Error, Result};
 
 /// The property of a record that has the tasks.
 pub(crate) const PERIODIC_BACKUPS: &str = "PeriodicBackups";
+/// The property of a configuration with its key.
+pub(super) const ENCRYPTION: &str = "BackupEncryptionSettings";
+/// What the names of tasks of the node begin with, in each database.
+pub(super) const SERVER_WIDE_PREFIX: &str = "Server Wide Backup, ";
 /// The property of a task whose database is archived.
 const POINT_IN_TIME: &str = "PointInTime";
 
@@ -225,8 +228,29 @@ impl BackupTask {
     /// [`crate::Databases::backup_tasks`] gives all of them whole.
     pub fn of_record(record: &Value) -> Vec<BackupTask> {
         let Some(Value::Array(tasks)) = record.get(PERIODIC_BACKUPS) else { return Vec::new() };
-        tasks.iter().filter_map(|task| server_wide::read_from_record(task).ok()).collect()
+        tasks.iter().filter_map(|task| read_from_record(task).ok()).collect()
     }
+}
+
+/// A task as it can be read from a record alone: one of the node has neither keys nor encryption.
+///
+/// # Errors
+///
+/// As [`BackupTask::from_json`].
+fn read_from_record(task: &Value) -> Result<BackupTask> {
+    match server_wide_name(task) {
+        None => BackupTask::from_json(task),
+        Some(_) => {
+            let mut task = task.clone();
+            task.remove(ENCRYPTION);
+            BackupTask::from_json(&task)
+        }
+    }
+}
+
+/// The name of the backup of the node that a task belongs to.
+pub(super) fn server_wide_name(task: &Value) -> Option<&str> {
+    task.get("Name").and_then(Value::as_str).unwrap_or_default().strip_prefix(SERVER_WIDE_PREFIX)
 }
 
 /// Refuses tasks in a record that mean nothing.
@@ -246,7 +270,7 @@ pub(crate) fn check_tasks(tasks: &Value) -> Result<()> {
         Value::Array(tasks) => {
             let mut ids = Vec::with_capacity(tasks.len());
             for task in tasks {
-                let task = server_wide::read_from_record(task)?;
+                let task = read_from_record(task)?;
                 if task.id == 0 || ids.contains(&task.id) {
                     return Err(bad(format!("each of '{PERIODIC_BACKUPS}' must have a 'TaskId' of its own")));
                 }
@@ -342,7 +366,7 @@ fn read_property(read: &mut Read, name: &str, value: &Value) -> Result<()> {
             }
             _ => return Err(bad("'BackupUploadMode' must be Default or DirectUpload")),
         },
-        "BackupEncryptionSettings" => configuration.key = key(value)?,
+        ENCRYPTION => configuration.key = key(value)?,
         "MaxReadOpsPerSecond" => configuration.per_second = Some(count(name, value)?).filter(|count| *count > 0),
         "SnapshotSettings" => snapshot_settings(configuration, value)?,
         // Of the one node that there is.
@@ -463,7 +487,7 @@ fn retention(value: &Value) -> Result<Option<Duration>> {
 
 /// `{"EncryptionMode":"UseProvidedKey","Key":"<32 bytes in base64>"}`
 pub(crate) fn key(value: &Value) -> Result<Option<BackupKey>> {
-    const NAME: &str = "BackupEncryptionSettings";
+    const NAME: &str = ENCRYPTION;
     if !matches!(value, Value::Object(_)) {
         return Err(bad(format!("'{NAME}' must be an object")));
     }
@@ -497,7 +521,7 @@ fn completed(given: &Value) -> Value {
         ("BackupType", BackupKind::Backup.wire_name().into()),
         ("BackupUploadMode", "Default".into()),
         ("SnapshotSettings", Value::Null),
-        ("BackupEncryptionSettings", Value::Null),
+        (ENCRYPTION, Value::Null),
         ("MaxReadOpsPerSecond", Value::Null),
         ("LocalSettings", Value::Null),
         ("S3Settings", Value::Null),

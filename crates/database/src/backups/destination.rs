@@ -188,7 +188,7 @@ impl Destination for FolderDestination {
 fn open_regular(path: &Path) -> io::Result<File> {
     let mut options = fs::OpenOptions::new();
     options.read(true);
-    // A pipe that nobody writes to is open at once.
+    // A pipe without a writer is open at once.
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, rustix::fs::OFlags::NONBLOCK.bits() as i32);
     let file = options.open(path)?;

@@ -44,7 +44,7 @@ mod tasks;
 
 pub(crate) use administration::archive_bytes_max;
 pub use archive::{Archive, ArchiveStatus, Until};
-pub(crate) use archive::{ArchiveState, Archiver};
+pub(crate) use archive::{ArchiveState, Archiver, Host as ArchiveHost};
 pub use configuration::{
     BackupConfiguration, BackupKind, BackupTask, DestinationKind, DestinationSettings, set_restricted,
 };

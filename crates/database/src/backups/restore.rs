@@ -12,11 +12,11 @@ use std::time::Instant;
 use documents::Date;
 use json::Value;
 
+use super::archive::{Plan, Timeline};
 use super::configuration::bad;
 use super::destination::Destination;
 use super::encryption::BackupKey;
 use super::names::{BackupName, FileKind};
-use super::archive::{Plan, Timeline};
 use super::{Until, file, points, snapshot};
 use crate::database::DatabaseRef;
 use crate::databases::Opening;
@@ -25,8 +25,8 @@ use crate::limits::BACKUP_PIECE_SIZE;
 use crate::request_ids::Request;
 use crate::smuggler::{ItemType, SmugglerOptions, SmugglerResult, restored_record};
 use crate::{
-    Database, DatabaseRecord, Databases, Error, Operation, OperationId, OperationResult, OperationStatus, Progress, Result, name,
-    record_properties,
+    Database, DatabaseRecord, Databases, Error, Operation, OperationId, OperationResult, OperationStatus, Progress,
+    Result, name, record_properties,
 };
 
 /// What is to be restored.

@@ -1,6 +1,7 @@
 //! One backup: from a snapshot to files in all destinations.
 
 use std::fs::File;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -17,7 +18,7 @@ use super::spool::Spool;
 use super::status::BackupStatus;
 use crate::clock::{Clock, later};
 use crate::smuggler::{DumpWriter, ItemType, SmugglerOptions, SmugglerResult, indexes_hash};
-use crate::{Database, DatabaseRecord, Databases, Error, Operation, Result};
+use crate::{Database, DatabaseRecord, Error, Operation, Result};
 
 /// Where a backup goes.
 pub(crate) struct Places {
@@ -28,7 +29,9 @@ pub(crate) struct Places {
 /// One backup, before it is made.
 pub(crate) struct Backup<'a> {
     pub places: Places,
-    pub node: &'a Databases,
+    pub node_tag: &'a str,
+    /// The folder of files that go to other places than folders.
+    pub spool_folder: PathBuf,
     pub clock: &'a dyn Clock,
     pub database: Arc<Database>,
     pub record: Arc<DatabaseRecord>,
@@ -138,7 +141,7 @@ impl Backup<'_> {
         loop {
             let folder = match self.previous {
                 Some(previous) => previous.folder.clone(),
-                None => names::folder(time, self.database.name(), self.node.node_tag()),
+                None => names::folder(time, self.database.name(), self.node_tag),
             };
             let (mut is_taken, mut last) = (false, None);
             let local = self.places.local.as_ref().map(|local| local as &dyn Destination);
@@ -161,7 +164,7 @@ impl Backup<'_> {
     fn spool(&self, path: &str) -> Result<Spool> {
         match &self.places.local {
             Some(local) => Spool::at(local.path_of(&format!("{path}{PARTIAL}"))),
-            None => Spool::of(self.node),
+            None => Spool::in_folder(self.spool_folder.clone()),
         }
     }
 

@@ -2,22 +2,20 @@
 //!
 //! The task has the name `Server Wide Backup, <name>`, and places of its own: the name of the database is appended to each folder.
 //!
-//! The admin of a database reads its record, and so does whoever has a backup of it. Therefore the task in the record has no keys:
+//! The admin of a database reads its record, and so does everybody who has a backup of it. Therefore the task in the record has no keys:
 //! [`LEFT_OUT`] stands in their place, and [`tasks_of`] takes them from the configuration of the node when a task is planned.
 
 use std::sync::Arc;
 
 use json::Value;
 
-use super::configuration::{PERIODIC_BACKUPS, bad};
+use super::configuration::{ENCRYPTION, PERIODIC_BACKUPS, SERVER_WIDE_PREFIX, bad, server_wide_name};
 use super::{BackupTask, DestinationKind};
 use crate::entry::DatabaseEntry;
 use crate::limits::{BACKUP_TASKS_MAX, SERVER_WIDE_EXCLUDED_MAX};
 use crate::request_ids::Request;
 use crate::{Databases, Error, Result, name};
 
-/// What the names of tasks of the node begin with, in each database.
-const PREFIX: &str = "Server Wide Backup, ";
 const EXCLUDED: &str = "ExcludedDatabases";
 
 /// What stands in a record in place of a key, an account or an address of the node.
@@ -25,11 +23,10 @@ const LEFT_OUT: &str = "(left out)";
 /// The settings of places, and of encryption, that the admin of a database may see.
 const VISIBLE: [&str; 6] =
     ["FolderPath", "RemoteFolderName", "BucketName", "AwsRegionName", "StorageContainer", "EncryptionMode"];
-const ENCRYPTION: &str = "BackupEncryptionSettings";
 
 /// Whether a task of a database belongs to one of the node.
 pub(crate) fn is_server_wide(task: &BackupTask) -> bool {
-    task.name.starts_with(PREFIX)
+    task.name.starts_with(SERVER_WIDE_PREFIX)
 }
 
 /// The tasks of a record, those of the node with their keys. One whose backup the node does not have is passed over.
@@ -45,22 +42,6 @@ pub(crate) fn tasks_of(record: &Value, all: &[Value]) -> Vec<BackupTask> {
     resolved.collect()
 }
 
-/// A task as it can be read from a record alone: one of the node has neither keys nor encryption.
-///
-/// # Errors
-///
-/// As [`BackupTask::from_json`].
-pub(crate) fn read_from_record(task: &Value) -> Result<BackupTask> {
-    match server_wide_name(task) {
-        None => BackupTask::from_json(task),
-        Some(_) => {
-            let mut task = task.clone();
-            task.remove(ENCRYPTION);
-            BackupTask::from_json(&task)
-        }
-    }
-}
-
 /// Removes the keys that former versions stored in records.
 pub(crate) fn leave_out_keys(record: &mut Value) {
     let Some(Value::Array(mut tasks)) = record.remove(PERIODIC_BACKUPS) else { return };
@@ -70,11 +51,6 @@ pub(crate) fn leave_out_keys(record: &mut Value) {
         }
     }
     record.set(PERIODIC_BACKUPS, Value::Array(tasks));
-}
-
-/// The name of the backup of the node that a task belongs to.
-fn server_wide_name(task: &Value) -> Option<&str> {
-    task.get("Name").and_then(Value::as_str).unwrap_or_default().strip_prefix(PREFIX)
 }
 
 /// A task with [`LEFT_OUT`] in place of all texts of its places and its encryption that are not [`VISIBLE`].
@@ -224,7 +200,7 @@ fn task_of(backup: &Value, database: &str) -> Value {
     let mut task = backup.clone();
     task.remove(EXCLUDED);
     let name = backup.get("Name").and_then(Value::as_str).unwrap_or_default();
-    task.set("Name", Value::String(format!("{PREFIX}{name}")));
+    task.set("Name", Value::String(format!("{SERVER_WIDE_PREFIX}{name}")));
     for kind in DestinationKind::ALL {
         let Some(settings @ Value::Object(_)) = backup.get(kind.settings_name()) else { continue };
         let folder = if kind == DestinationKind::Local { "FolderPath" } else { "RemoteFolderName" };

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use super::destination::{PARTIAL, create_private};
-use crate::{Databases, Error, Result, folders};
+use crate::{Error, Result, folders};
 
 /// The folder of files that are written for other places, below that of the node. What is left in it goes when the node is opened.
 pub(crate) const IN_PROGRESS: &str = "backups-in-progress";
@@ -19,9 +19,9 @@ impl Spool {
         Ok(Spool(path))
     }
 
-    /// Beside the databases, under a name of its own.
-    pub fn of(node: &Databases) -> Result<Spool> {
-        Spool::at(folder_of(node).join(format!("{}{PARTIAL}", documents::id::random_guid())))
+    /// In a folder, under a name of its own.
+    pub fn in_folder(folder: PathBuf) -> Result<Spool> {
+        Spool::at(folder.join(format!("{}{PARTIAL}", documents::id::random_guid())))
     }
 
     pub fn path(&self) -> &Path {
@@ -42,9 +42,4 @@ impl Drop for Spool {
             _ => {}
         }
     }
-}
-
-/// Where files are written that go to other places.
-pub(crate) fn folder_of(node: &Databases) -> PathBuf {
-    node.folder().map_or_else(std::env::temp_dir, Path::to_path_buf).join(IN_PROGRESS)
 }

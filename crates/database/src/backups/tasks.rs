@@ -381,7 +381,8 @@ impl Shared {
             && self.is_there(node, job, &before)?;
         let backup = Backup {
             places: places_of(node, &job.configuration)?,
-            node,
+            node_tag: node.node_tag(),
+            spool_folder: archive::Host::spool_folder(node),
             clock: &*self.clock,
             database: database.clone(),
             record,
@@ -474,10 +475,9 @@ impl Shared {
         let of = (database.name(), node.node_tag());
         for settings in &task.configuration.destinations {
             let removed = node.open_destination(settings).and_then(|place| {
-                let removed =
-                    retention::remove_old(&*place, of, &status.folder, self.clock.now(), task.retention)?;
+                let removed = retention::remove_old(&*place, of, &status.folder, self.clock.now(), task.retention)?;
                 if task.is_archived {
-                    let current = node.archive_state(of.0, task.id)?.map(|state| state.folder);
+                    let current = node.system.archive_state(of.0, task.id)?.map(|state| state.folder);
                     archive::prune(&*place, of, current.as_deref())?;
                 }
                 Ok(removed)

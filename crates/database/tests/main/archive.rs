@@ -169,7 +169,7 @@ fn a_task_that_was_disabled_begins_a_history_and_the_time_between_is_refused() {
     let ended = node.clock.now();
     node.databases.set_backup_task_disabled("shop", task, true, None).unwrap();
     node.put("users/2", "two");
-    // A clean end lets the journal go that nobody needs.
+    // A clean end removes the journal that is not needed.
     let node = node.restart();
     node.clock.advance(10 * MINUTE);
     let between = node.clock.now();

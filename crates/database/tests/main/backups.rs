@@ -304,8 +304,8 @@ fn an_encrypted_backup_is_restored_with_its_key_alone() {
     assert_eq!(node.documents("copy"), ["users/1=a secret text"]);
 }
 
-/// Restores a backup of one file, cut off and with one changed bit, at each `step`th byte: nothing but the whole comes back. Compression may
-/// describe the same contents in two ways, so a bit can change and nothing be damaged.
+/// Restores a backup of one file, cut off and with one changed bit, at each `step`th byte: nothing but the whole comes back. Compression
+/// may describe the same contents in two ways, so a bit can change and nothing be damaged.
 fn restore_damaged(node: &Node, file: &Path, step: usize) {
     let whole = fs::read(file).unwrap();
     let contents = zstd::decode_all(&whole[..]).unwrap();

@@ -78,7 +78,8 @@ pub(crate) async fn delay(exchange: Exchange) -> Result<Reply> {
     Ok(reply::empty(StatusCode::NO_CONTENT))
 }
 
-/// `{IsSharded, Status, Archive}`; the status is null before the first backup, the archive for a task without `PointInTime`. A database that the caller may not read is one that is not there.
+/// `{IsSharded, Status, Archive}`; the status is null before the first backup, the archive for a task without `PointInTime`. A database
+/// that the caller may not read is one that is not there.
 pub(crate) fn status(exchange: &Exchange) -> Result<Reply> {
     let id = exchange.required_number("taskId")?;
     let name = exchange.required("name")?;

@@ -49,8 +49,8 @@ pub(crate) fn state(exchange: &Exchange) -> Result<Reply> {
     Ok(state_reply(exchange.database().operations(), exchange.required_number("id")?))
 }
 
-/// The operations of the server are those that operators begin, such as restores. Others do not learn of them: their results name
-/// databases, folders and reasons.
+/// The operations of the server are restores, which operators begin: others do not learn of them, since their results name databases,
+/// folders and reasons.
 pub(crate) fn server_state(exchange: &Exchange) -> Result<Reply> {
     if !exchange.peer.identity.is_operator() {
         return Ok(reply::empty(StatusCode::NOT_FOUND));

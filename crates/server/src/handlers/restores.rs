@@ -134,7 +134,7 @@ const RESTORE_UNTIL: &str = "RestoreUntil";
 const UNTIL_TRANSACTION: &str = "RestoreUntilTransaction";
 const SOURCE_DATABASE: &str = "SourceDatabaseName";
 
-/// The state that is asked for; `None`: that of a backup.
+/// The state to go back to; `None`: that of a backup.
 fn until(body: &Value) -> Result<Option<Until>> {
     let time = text(body, RESTORE_UNTIL)?.filter(|time| !time.is_empty());
     let transaction = body.get(UNTIL_TRANSACTION).filter(|value| **value != Value::Null);

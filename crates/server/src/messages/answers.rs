@@ -29,7 +29,8 @@ use crate::error::{Error, Result, panicked};
 use crate::limits::{SMALL_ANSWER_SIZE, STREAM_PART_SIZE, STREAM_PARTS_MAX, WHOLE_ANSWER_SIZE};
 use crate::memory::{self, MemoryReservation};
 use crate::node::Node;
-use crate::routing::exchange::{Exchange, url_of};
+use crate::routing::exchange::Exchange;
+use crate::routing::urls::url_of;
 
 /// Where an answer is written: memory, or an [`AnswerWriter`].
 pub(crate) trait Out {

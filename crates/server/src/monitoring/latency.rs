@@ -2,7 +2,7 @@
 //!
 //! Buckets are log-linear, as in HdrHistogram (Gil Tene, <https://hdrhistogram.github.io/HdrHistogram/>): each power of two of
 //! microseconds is cut into 8 parts, so that a bucket is at most an eighth wider than where it begins. Noting a duration is one
-//! atomic addition, without a lock. Counts only rise: whoever asks twice has those of the time between, and their percentiles.
+//! atomic addition, without a lock. Counts only rise: who asks twice has those of the time between, and their percentiles.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;

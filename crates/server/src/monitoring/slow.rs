@@ -19,7 +19,8 @@ use crate::error::Result;
 use crate::limits::{SLOW_REQUESTS_KEPT_MAX, SLOW_REQUESTS_LOGGED_MAX, SLOW_REQUESTS_LOGGED_WINDOW};
 use crate::messages::reply::Reply;
 use crate::node::Node;
-use crate::routing::exchange::{Exchange, url_of};
+use crate::routing::exchange::Exchange;
+use crate::routing::urls::url_of;
 use crate::traces::{TraceId, trace_of};
 
 /// One of them.

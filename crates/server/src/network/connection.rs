@@ -60,7 +60,7 @@ impl Connections {
     /// Counts one more connection; `None` when there are `max` already, or when more than half of them are taken and its address has its
     /// share of those whose clients are not known.
     ///
-    /// * `is_known`: whoever connects is known, as all are without HTTPS.
+    /// * `is_known`: the client is known, as all are without HTTPS.
     pub(crate) fn admit(self: &Arc<Self>, address: IpAddr, is_known: bool, max: usize) -> Option<Admitted> {
         let network = network(address);
         let count = self.open_count.fetch_add(1, Relaxed);

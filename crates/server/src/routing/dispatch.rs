@@ -20,11 +20,12 @@ use storage::limits::UNCOUNTED_SIZE;
 
 use super::access;
 use super::contained::Contained;
-use super::exchange::{Exchange, Upgrade, url_of};
+use super::exchange::{Exchange, Upgrade};
 use super::head_limits;
 use super::internal::Dispatch;
 use super::keys;
 use super::routes::{self, Handler, Match, Timing};
+use super::urls::url_of;
 use crate::database_opening;
 use crate::error::{Error, Result, panicked};
 use crate::handlers::{studio, topology};

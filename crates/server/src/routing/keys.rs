@@ -23,9 +23,7 @@ use crate::network::connection::Connection;
 use crate::network::peer::Peer;
 use crate::network::tls::Tls;
 use crate::node::Node;
-
-/// How every key begins, so that a program that looks for secrets in files finds it.
-pub(crate) const KEY_PREFIX: &str = "rookery_";
+use crate::routing::urls::KEY_PREFIX;
 
 /// A new key: 256 random bits.
 ///

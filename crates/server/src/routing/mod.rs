@@ -10,3 +10,4 @@ pub(crate) mod keys;
 pub(crate) mod registry;
 pub(crate) mod routes;
 pub(crate) mod sessions;
+pub(crate) mod urls;

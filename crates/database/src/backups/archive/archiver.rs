@@ -1,8 +1,8 @@
 //! Notes times, and begins segments.
 //!
 //! One thread for all databases of a node: every [`ARCHIVE_MARK_EVERY`] it asks each archived database that is open for its last
-//! transaction, which costs that nothing, and every [`ARCHIVE_EVERY`] it has what is new archived, on a thread for that run, of which
-//! there are [`ARCHIVES_AT_ONCE_MAX`] at most. It exists while there is an enabled task with `PointInTime`.
+//! transaction, which costs that nothing, and every [`ARCHIVE_EVERY`] it has what is new archived, on a thread for that run. There
+//! are [`ARCHIVES_AT_ONCE_MAX`] of these at most. It exists while there is an enabled task with `PointInTime`.
 //!
 //! A place that cannot be reached is tried again after [`BACKUP_RETRY_MIN`], then after twice that, up to [`BACKUP_RETRY_MAX`]. Meanwhile
 //! the environment keeps its journal, up to [`ARCHIVE_WAITING_BYTES_MAX`]. Where that was not enough, a new history begins.
@@ -16,6 +16,7 @@ use parking_lot::{Condvar, Mutex};
 use storage::TransactionId;
 
 use super::super::configuration::{BackupTask, bad};
+use super::host::Host;
 use super::segment::Mark;
 use super::state::{ArchiveStatus, places_of};
 use super::work::Work;
@@ -24,7 +25,7 @@ use crate::limits::{
     ARCHIVE_EVERY, ARCHIVE_MARK_EVERY, ARCHIVE_MARKS_MAX, ARCHIVES_AT_ONCE_MAX, BACKUP_RETRY_MAX, BACKUP_RETRY_MIN,
 };
 use crate::threads::{OnDemandThread, join_others};
-use crate::{Databases, Error, Result};
+use crate::{Error, Result};
 
 /// The archives of a node.
 pub(crate) struct Archiver {
@@ -34,7 +35,7 @@ pub(crate) struct Archiver {
 
 struct Shared {
     clock: Arc<dyn Clock>,
-    node: OnceLock<Weak<Databases>>,
+    node: OnceLock<Weak<dyn Host>>,
     state: Mutex<State>,
     /// Notified when anything of the state changes, and when the clock is moved by hand.
     changed: Condvar,
@@ -59,7 +60,7 @@ struct Archiving {
     marks: Vec<Mark>,
     /// All up to this transaction is archived, as far as is known.
     archived: TransactionId,
-    /// Whether something may be there that is not archived. So it is at the beginning: nobody has looked.
+    /// Whether something may be there that is not archived. So it is at the beginning.
     is_behind: bool,
     is_running: bool,
     has_run: bool,
@@ -80,7 +81,7 @@ impl Archiver {
     }
 
     /// Begins. Before this nothing is archived.
-    pub fn start(&self, node: Weak<Databases>) {
+    pub fn start(&self, node: Weak<dyn Host>) {
         _ = self.shared.node.set(node);
         self.ensure_thread();
     }
@@ -204,7 +205,7 @@ impl Shared {
         let Some(node) = self.node.get().and_then(Weak::upgrade) else { return Vec::new() };
         let names: Vec<String> = self.state.lock().archives.keys().cloned().collect();
         let mark = |name: String| {
-            let database = node.peek(&name).ok()??;
+            let database = node.peek_at(&name)?;
             // The transaction first: it was committed by that time.
             let transaction = database.documents().environment().last_transaction();
             Some((name, Mark { transaction, time: self.clock.now() }))
@@ -238,7 +239,8 @@ impl Shared {
                 let is_ended = || self.state.lock().is_closed;
                 let work = || {
                     let (task, clock, is_ended) = (&*task, &*self.clock, &is_ended);
-                    Work { node: &node, database: node.find(database)?, task, clock, is_first, is_ended }.run(marks)
+                    Work { node: &*node, database: node.find_database(database)?, task, clock, is_first, is_ended }
+                        .run(marks)
                 };
                 let worked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
                 worked.unwrap_or_else(|_| Err(bad("the archive failed by a mistake of the server, which its log has")))

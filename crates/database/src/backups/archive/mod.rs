@@ -17,12 +17,14 @@
 //! * `names`: of folders and files.
 //! * `segment`: a file with records, and when they were committed.
 //! * `state`: how far an archive has come.
+//! * `host`: the node, as an archive sees it.
 //! * `archiver`: the thread that notes times and begins segments.
 //! * `work`: one run of that.
 //! * `timeline`: what a place has, and the way to a time.
-//! * `prune`: what nobody can restore any more.
+//! * `prune`: what cannot be restored any more.
 
 mod archiver;
+mod host;
 mod names;
 mod prune;
 mod segment;
@@ -31,6 +33,7 @@ mod timeline;
 mod work;
 
 pub(crate) use archiver::Archiver;
+pub(crate) use host::Host;
 pub(crate) use prune::prune;
 pub(crate) use state::ArchiveState;
 pub use state::ArchiveStatus;

@@ -86,7 +86,8 @@ impl ArchiveFile {
 }
 
 fn parse_id(text: &str) -> Option<u64> {
-    let is_id = text.len() == ID_SIZE && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
+    let is_id =
+        text.len() == ID_SIZE && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
     u64::from_str_radix(text, 16).ok().filter(|_| is_id)
 }
 

@@ -1,4 +1,4 @@
-//! Removing what nobody can restore any more: what lies before the first snapshot of a history that is still there, and what is not whole.
+//! Removing what cannot be restored any more: what lies before the first snapshot of a history that is still there, and what is not whole.
 
 use storage::TransactionId;
 
@@ -8,8 +8,8 @@ use super::names::{ArchiveFile, HistoryName};
 use super::timeline::{Timeline, base_of};
 use crate::Result;
 
-/// Removes of the archives of one database and node what no snapshot precedes, since retention removed those, and what a crash cut off; gives
-/// the number of files. Call it from the one thread that makes backups of the database.
+/// Removes of the archives of one database and node what no snapshot precedes, since retention removed those, and what a crash cut off;
+/// gives the number of files. Call it from the one thread that makes backups of the database.
 ///
 /// * `current`: the folder of the history that goes on. It keeps its segments while it has no snapshot, and those that are being written.
 ///
@@ -21,7 +21,9 @@ pub(crate) fn prune(place: &dyn Destination, of: (&str, &str), current: Option<&
     let is_there = |path: &str| files.iter().any(|file| file.path == path);
     let mut removed = 0;
     for file in &files {
-        let Some((folder, name)) = file.path.strip_suffix(PARTIAL).and_then(|path| path.rsplit_once('/')) else { continue };
+        let Some((folder, name)) = file.path.strip_suffix(PARTIAL).and_then(|path| path.rsplit_once('/')) else {
+            continue;
+        };
         let history = folder.rsplit('/').next().and_then(HistoryName::parse);
         if history.is_none_or(|history| (history.database.as_str(), history.node_tag.as_str()) != of) {
             continue;

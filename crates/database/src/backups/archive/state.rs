@@ -117,9 +117,8 @@ mod tests {
 
     #[test]
     fn places_differ_by_what_they_are_and_by_the_key_and_not_by_secrets() {
-        let places = |text: &str| {
-            places_of(&BackupConfiguration::from_json(&Value::parse(text.as_bytes()).unwrap()).unwrap())
-        };
+        let places =
+            |text: &str| places_of(&BackupConfiguration::from_json(&Value::parse(text.as_bytes()).unwrap()).unwrap());
         let key = |byte: u8| {
             let key = documents::base64::encode(&[byte; 32]);
             places(&format!(

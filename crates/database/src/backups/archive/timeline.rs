@@ -164,7 +164,8 @@ impl Timeline {
     pub fn plan(place: &dyn Destination, database: Option<&str>, until: Until) -> Result<Plan> {
         let timeline = Timeline::of(&place.list("")?);
         let found = timeline.find(database, until);
-        let (history, base) = found.map_err(|rule| bad(format!("{} cannot be restored to a time: {rule}", place.place())))?;
+        let (history, base) =
+            found.map_err(|rule| bad(format!("{} cannot be restored to a time: {rule}", place.place())))?;
         let mut segments = chain(&history.segments, base.transaction);
         let needed = match until {
             Until::Time(time) => segments.iter().position(|segment| segment.time >= time),
@@ -181,7 +182,9 @@ impl Timeline {
         names.dedup();
         let database = match (database, &names[..]) {
             (_, []) => {
-                return Err("it has no archive. Name the folder of a backup task with 'PointInTime', not one below".to_owned());
+                return Err(
+                    "it has no archive. Name the folder of a backup task with 'PointInTime', not one below".to_owned()
+                );
             }
             (Some(given), _) if names.iter().any(|name| name.eq_ignore_ascii_case(given)) => given,
             (None, [only]) => only,
@@ -196,7 +199,8 @@ impl Timeline {
             Until::Transaction(id) => base.transaction.0 <= id,
         };
         // Of two histories the newer one: the older one ended before it.
-        let found = own().rev().find_map(|history| Some((history, history.bases.iter().rev().find(|base| is_before(base))?)));
+        let found =
+            own().rev().find_map(|history| Some((history, history.bases.iter().rev().find(|base| is_before(base))?)));
         let Some((history, base)) = found else {
             let first = own().find_map(|history| history.bases.first());
             let first = first.map_or_else(String::new, |base| {
@@ -314,7 +318,8 @@ impl Plan {
             if position.transaction < target.transaction && position.transaction != segment.until {
                 return Err(failed(format!("it ends with transaction {}", position.transaction)));
             }
-            reached = if position.transaction == target.transaction { target } else { Mark { time: segment.time, ..target } };
+            reached =
+                if position.transaction == target.transaction { target } else { Mark { time: segment.time, ..target } };
             reached.transaction = position.transaction;
             // At its end the next one may begin before the time, too.
             if position.transaction == target.transaction && position.transaction < segment.until {

@@ -9,21 +9,22 @@ use json::Value;
 use storage::archive::Reader;
 use storage::{Position, TransactionId, image};
 
+use super::super::Destination;
 use super::super::configuration::BackupTask;
 use super::super::destination::PARTIAL;
 use super::super::file::CompressedFile;
 use super::super::spool::Spool;
-use super::super::Destination;
+use super::host::Host;
 use super::names::{ArchiveFile, HistoryName};
 use super::segment::{Head, Mark};
 use super::state::{ArchiveState, places_of};
 use crate::clock::Clock;
 use crate::limits::SEGMENT_SIZE_MAX;
-use crate::{Database, Databases, Error, Result};
+use crate::{Database, Error, Result};
 
 /// One run.
 pub(super) struct Work<'a> {
-    pub node: &'a Databases,
+    pub node: &'a dyn Host,
     pub database: Arc<Database>,
     pub task: &'a BackupTask,
     pub clock: &'a dyn Clock,
@@ -91,7 +92,7 @@ impl Work<'_> {
         let of_segment = marks.iter().filter(|mark| mark.transaction > after).copied();
         let head = Head { database: self.database.name().to_owned(), after, marks: of_segment.collect() };
         let Some(last) = head.marks.last() else { return Ok(()) };
-        let spool = Spool::of(self.node)?;
+        let spool = Spool::in_folder(self.node.spool_folder())?;
         let failed = |error| Error::io("write", spool.path(), error);
         let mut out = CompressedFile::new(spool.create()?, spool.path(), &self.task.configuration)?;
         head.write(&mut out).map_err(failed)?;
@@ -134,10 +135,7 @@ impl Work<'_> {
     }
 
     fn ask_for_base(&self) -> Result<Option<TransactionId>> {
-        let name = self.database.name();
-        if self.node.running_backup(name, self.task.id).is_none() {
-            self.node.begin_backup_of_task(name, self.task.id, true)?;
-        }
+        self.node.ask_for_snapshot(self.database.name(), self.task.id)?;
         Ok(None)
     }
 }
@@ -147,7 +145,7 @@ impl Work<'_> {
 /// # Errors
 ///
 /// [`Error::Destination`], [`Error::Io`], or storage fails.
-pub(crate) fn note_base(node: &Databases, database: &str, task: &BackupTask, base: &Base<'_>) -> Result<()> {
+pub(crate) fn note_base(node: &dyn Host, database: &str, task: &BackupTask, base: &Base<'_>) -> Result<()> {
     let places = places_of(&task.configuration);
     let known = node.archive_state(database, task.id)?.filter(|state| state.places == places);
     let is_first = known.is_none();
@@ -161,7 +159,7 @@ pub(crate) fn note_base(node: &Databases, database: &str, task: &BackupTask, bas
     let mut contents = Value::object();
     contents.set("Folder", base.folder.into());
     contents.set("File", base.file.into());
-    let spool = Spool::of(node)?;
+    let spool = Spool::in_folder(node.spool_folder())?;
     let mut file = spool.create()?;
     file.write_all(&contents.to_vec()).map_err(|error| Error::io("write", spool.path(), error))?;
     let name = ArchiveFile::Base { transaction: base.position.transaction, time: base.time }.name();
@@ -172,7 +170,7 @@ pub(crate) fn note_base(node: &Databases, database: &str, task: &BackupTask, bas
     Ok(())
 }
 
-/// Removes segments that a crash cut off. Nobody writes another one meanwhile.
+/// Removes segments that a crash cut off, before this node writes another one.
 fn remove_rests(state: &ArchiveState, places: &[Arc<dyn Destination>]) -> Result<()> {
     for place in places {
         for file in place.list(&state.folder)? {
@@ -185,8 +183,8 @@ fn remove_rests(state: &ArchiveState, places: &[Arc<dyn Destination>]) -> Result
     Ok(())
 }
 
-fn open_places(node: &Databases, task: &BackupTask) -> Result<Vec<Arc<dyn Destination>>> {
-    task.configuration.destinations.iter().map(|settings| node.open_destination(settings)).collect()
+fn open_places(node: &dyn Host, task: &BackupTask) -> Result<Vec<Arc<dyn Destination>>> {
+    task.configuration.destinations.iter().map(|settings| node.open_place(settings)).collect()
 }
 
 fn put(places: &[Arc<dyn Destination>], path: &str, file: &mut File, is_ended: &dyn Fn() -> bool) -> Result<()> {

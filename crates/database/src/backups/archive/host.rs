@@ -1,0 +1,39 @@
+//! What an archive needs of the node that it belongs to.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::super::{Destination, DestinationSettings};
+use super::state::ArchiveState;
+use crate::{Database, Result};
+
+/// A node whose databases are archived.
+pub(crate) trait Host: Send + Sync {
+    fn node_tag(&self) -> &str;
+
+    /// The database of this name, if it is open. That is no use of it.
+    fn peek_at(&self, name: &str) -> Option<Arc<Database>>;
+
+    /// The database of this name, opened if it is not yet.
+    fn find_database(&self, name: &str) -> Result<Arc<Database>>;
+
+    fn open_place(&self, settings: &DestinationSettings) -> Result<Arc<dyn Destination>>;
+
+    /// The folder of files that are being written.
+    fn spool_folder(&self) -> PathBuf;
+
+    /// How far the archive of a task has come.
+    fn archive_state(&self, name: &str, task: u64) -> Result<Option<ArchiveState>>;
+
+    /// Remembers a history, in place of the one before.
+    fn begin_archive(&self, name: &str, state: &ArchiveState) -> Result<()>;
+
+    /// Remembers how far a history has come, if it is still the one that goes on.
+    fn advance_archive(&self, name: &str, state: &ArchiveState) -> Result<()>;
+
+    /// Forgets a history that cannot go on.
+    fn end_archive(&self, name: &str, state: &ArchiveState) -> Result<()>;
+
+    /// Has the task make a snapshot, unless it makes a backup now.
+    fn ask_for_snapshot(&self, name: &str, task: u64) -> Result<()>;
+}
