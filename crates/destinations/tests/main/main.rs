@@ -22,7 +22,7 @@ const TOKEN: &str = "FwoGZXIvYXdzEJr-session-token";
 const LARGE: usize = 2 * PART_SIZE as usize + 12_345;
 
 fn settings(kind: DestinationKind, text: &str) -> DestinationSettings {
-    DestinationSettings::from_json(kind, &Value::parse(text.as_bytes()).unwrap()).unwrap()
+    DestinationSettings { kind, settings: Value::parse(text.as_bytes()).unwrap(), is_restricted: false }
 }
 
 fn s3(server: &str, bucket: &str) -> DestinationSettings {
