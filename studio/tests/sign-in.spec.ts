@@ -179,6 +179,8 @@ test("a user who may write, but not administer, writes documents and leaves the 
   await page.getByRole("textbox", { name: "Id" }).fill("items/1");
   await page.getByRole("button", { name: "Save" }).click();
   await expect(page.getByText("items/1 saved")).toBeVisible();
+  // It is read again before the screen is that of the document.
+  await expect(page.getByRole("heading", { level: 1, name: "items/1" })).toBeVisible();
   await page.getByRole("link", { name: "Indexes" }).click();
   await expect(page.getByRole("heading", { name: "No indexes yet" })).toBeVisible();
   await expect(page.getByRole("button", { name: "New index" })).toHaveCount(0);
