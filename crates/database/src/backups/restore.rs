@@ -17,7 +17,7 @@ use super::configuration::bad;
 use super::destination::Destination;
 use super::encryption::BackupKey;
 use super::names::{BackupName, FileKind};
-use super::{Until, file, points, snapshot};
+use super::{BackupTask, Until, file, points, snapshot};
 use crate::database::DatabaseRef;
 use crate::databases::Opening;
 use crate::entry::{DatabaseEntry, Previous};
@@ -170,10 +170,17 @@ impl Restore {
             counts.add(&read);
             record = dumped.unwrap_or(record);
         }
-        counts.finish();
         if !self.request.is_trial {
+            let tasks = BackupTask::of_record(&record);
+            let enabled: Vec<&str> =
+                tasks.iter().filter(|task| !task.is_disabled).map(|task| task.name.as_str()).collect();
+            if !enabled.is_empty() && !self.request.disables_tasks {
+                let names = enabled.join("', '");
+                counts.warn(&format!("The backup tasks of the original are enabled, and write to its places: '{names}'."));
+            }
             unfinished.make_known(&self.request, record)?;
         }
+        counts.finish();
         Ok(counts)
     }
 
