@@ -207,8 +207,9 @@ impl BackupTasks {
 }
 
 impl State {
+    /// A task that runs is planned again when it ends, so the thread stays for it.
     fn is_needed(&self) -> bool {
-        !self.waiting.is_empty() || self.tasks.values().any(|planned| planned.next.is_some())
+        !self.is_at_rest() || self.tasks.values().any(|planned| planned.next.is_some())
     }
 
     fn has_due(&self, now: Date) -> bool {
