@@ -70,6 +70,7 @@ static PAGES: &[Page] = &[
     page!("docs/design/layers.md"),
     page!("docs/design/access.md"),
     page!("docs/design/command-line.md"),
+    page!("docs/design/compaction.md"),
     page!("docs/design/documentation.md"),
     page!("docs/design/due.md"),
     page!("docs/design/dumps.md"),
