@@ -111,20 +111,20 @@ test("a second of an archive becomes a new database", async ({ page, studio, fol
 });
 
 test("an archive that stops is told, and a dump has none", async ({ page, studio, folder }) => {
-  await studio.database("Stopping", USERS);
+  await studio.database("ArchiveStops", USERS);
   const place = join(folder, "archive");
   const configuration = { Name: "stops", BackupType: "Snapshot", PointInTime: true, LocalSettings: { FolderPath: place } };
-  const id = await task(studio, "Stopping", configuration);
-  const { LastTransaction } = await archivedAfter(studio, "Stopping", id, 0);
+  const id = await task(studio, "ArchiveStops", configuration);
+  const { LastTransaction } = await archivedAfter(studio, "ArchiveStops", id, 0);
   rmSync(place, { recursive: true });
   writeFileSync(place, "no folder");
-  await studio.put("Stopping", "users/3", { Name: "Cyd" });
-  await studio.open("/databases/Stopping/backups");
+  await studio.put("ArchiveStops", "users/3", { Name: "Cyd" });
+  await studio.open("/databases/ArchiveStops/backups");
   const stops = card(page, "stops");
   await expect(stops.getByText("Archive stopped", { exact: true })).toBeVisible({ timeout: 60_000 });
   await expect(stops).toContainText(/The archive stopped at \d{4}-.* ago\. .+/);
   await expect(stops).toContainText("A restore does not reach what was written since.");
-  expect((await archiveOf(studio, "Stopping", id))!.LastTransaction).toBe(LastTransaction);
+  expect((await archiveOf(studio, "ArchiveStops", id))!.LastTransaction).toBe(LastTransaction);
   await studio.isAccessible();
 
   // Only snapshots are archived.
@@ -136,7 +136,7 @@ test("an archive that stops is told, and a dump has none", async ({ page, studio
   await expect(dialog).toBeHidden();
   await expect(stops.getByText("Archive stopped", { exact: true })).toHaveCount(0);
   await expect(fact(stops, "Restores to")).toHaveCount(0);
-  expect(await archiveOf(studio, "Stopping", id)).toBeNull();
+  expect(await archiveOf(studio, "ArchiveStops", id)).toBeNull();
 });
 
 test("archives fit a narrow and a wide screen, light and dark", async ({ page, studio, folder }) => {
