@@ -176,7 +176,9 @@ impl Restore {
                 tasks.iter().filter(|task| !task.is_disabled).map(|task| task.name.as_str()).collect();
             if !enabled.is_empty() && !self.request.disables_tasks {
                 let names = enabled.join("', '");
-                counts.warn(&format!("The backup tasks of the original are enabled, and write to its places: '{names}'."));
+                counts.warn(&format!(
+                    "The backup tasks of the original are enabled, and write to its places: '{names}'."
+                ));
             }
             unfinished.make_known(&self.request, record)?;
         }
