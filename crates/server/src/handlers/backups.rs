@@ -89,7 +89,11 @@ pub(crate) fn status(exchange: &Exchange) -> Result<Reply> {
     }
     let record = databases.record(&name)?;
     let status = databases.backup_status(record.name(), id)?;
-    let archive = databases.archive_status(record.name(), id).unwrap_or_default();
+    let archive = match databases.archive_status(record.name(), id) {
+        // There is no such task; the status is null then.
+        Err(database::Error::BadBackup { .. }) => None,
+        found => found?,
+    };
     Ok(reply::object(StatusCode::OK, |json| {
         json.name("IsSharded").bool(false);
         match status {

@@ -6,7 +6,7 @@ use database::compaction::CompactionRequest;
 use hyper::StatusCode;
 use json::Value;
 
-use super::principals::text;
+use super::principals::{flag, refuse_unknown, text};
 use crate::bridge::Pool;
 use crate::error::{Error, Result};
 use crate::messages::reply::{self, Reply};
@@ -33,19 +33,7 @@ pub(crate) async fn compact(mut exchange: Exchange) -> Result<Reply> {
 
 fn request(body: &Value) -> Result<CompactionRequest> {
     const KNOWN: [&str; 4] = ["DatabaseName", "Documents", "Indexes", "SkipOptimizeIndexes"];
-    for (name, value) in body.members() {
-        if !KNOWN.contains(&name.as_str()) && *value != Value::Null {
-            let name: String = name.chars().take(80).collect();
-            return Err(Error::Argument(format!(
-                "a compaction has no option '{name}'. Remove it, or correct its name"
-            )));
-        }
-    }
-    let flag = |name: &str| match body.get(name) {
-        None | Some(Value::Null) => Ok(false),
-        Some(Value::Bool(flag)) => Ok(*flag),
-        Some(_) => Err(Error::Argument(format!("'{name}' must be true or false"))),
-    };
+    refuse_unknown(body, &KNOWN, "compaction")?;
     let not_names = || Error::Argument("'Indexes' must be an array of names of indexes".to_owned());
     let indexes = match body.get("Indexes") {
         None | Some(Value::Null) => Vec::new(),
@@ -55,10 +43,10 @@ fn request(body: &Value) -> Result<CompactionRequest> {
         Some(_) => return Err(not_names()),
     };
     // The indexes of RavenDB are merged before they are copied, unless this says not to. These have nothing to be merged.
-    flag("SkipOptimizeIndexes")?;
+    flag(body, "SkipOptimizeIndexes")?;
     Ok(CompactionRequest {
         name: text(body, "DatabaseName")?.unwrap_or_default().to_owned(),
-        documents: flag("Documents")?,
+        documents: flag(body, "Documents")?,
         indexes,
     })
 }

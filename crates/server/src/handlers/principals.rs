@@ -51,6 +51,36 @@ pub(crate) fn required<'a>(body: &'a Value, name: &str) -> Result<&'a str> {
     given.ok_or_else(|| Error::Argument(format!("'{name}' is required")))
 }
 
+/// The property `name` as a flag; one that is missing or null is false.
+///
+/// # Errors
+///
+/// [`Error::Argument`]: it is neither true nor false.
+pub(crate) fn flag(body: &Value, name: &str) -> Result<bool> {
+    match body.get(name) {
+        None | Some(Value::Null) => Ok(false),
+        Some(Value::Bool(flag)) => Ok(*flag),
+        Some(_) => Err(Error::Argument(format!("'{name}' must be true or false"))),
+    }
+}
+
+/// Refuses properties that mean nothing and are not null.
+///
+/// * `what`: what the body asks for: `restore`.
+///
+/// # Errors
+///
+/// [`Error::Argument`] with the first of them.
+pub(crate) fn refuse_unknown(body: &Value, known: &[&str], what: &str) -> Result<()> {
+    let unknown = body.members().iter().find(|(name, value)| !known.contains(&name.as_str()) && *value != Value::Null);
+    let Some((name, _)) = unknown else { return Ok(()) };
+    let name: String = name.chars().take(OPTION_LENGTH_TOLD).collect();
+    Err(Error::Argument(format!("a {what} has no option '{name}'. Remove it, or correct its name")))
+}
+
+/// Characters of the name of an unknown option that its refusal repeats.
+const OPTION_LENGTH_TOLD: usize = 80;
+
 /// The property `name` as a moment after `now`; `None` if it is missing or null.
 ///
 /// # Errors

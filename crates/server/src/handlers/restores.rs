@@ -17,7 +17,7 @@ use database::documents::{Date, Feature};
 use hyper::StatusCode;
 use json::Value;
 
-use super::principals::{required, text};
+use super::principals::{flag, refuse_unknown, required, text};
 use crate::bridge::Pool;
 use crate::error::{Error, Result};
 use crate::messages::reply::{self, Reply};
@@ -75,12 +75,7 @@ fn request(databases: &Databases, body: &Value, is_trial: bool) -> Result<Restor
         "Topology",
         "JournalsStoragePath",
     ];
-    for (name, value) in body.members() {
-        if !KNOWN.contains(&name.as_str()) && *value != Value::Null {
-            let name: String = name.chars().take(80).collect();
-            return Err(Error::Argument(format!("a restore has no option '{name}'. Remove it, or correct its name")));
-        }
-    }
+    refuse_unknown(body, &KNOWN, "restore")?;
     let is_set = |name: &str| {
         !matches!(body.get(name), None | Some(Value::Null)) && body.get(name).and_then(Value::as_str) != Some("")
     };
@@ -97,11 +92,6 @@ fn request(databases: &Databases, body: &Value, is_trial: bool) -> Result<Restor
     let name = match is_trial {
         true => text(body, "DatabaseName")?.filter(|name| !name.is_empty()).unwrap_or("verify"),
         false => required(body, "DatabaseName")?,
-    };
-    let flag = |name: &str| match body.get(name) {
-        None | Some(Value::Null) => Ok(false),
-        Some(Value::Bool(flag)) => Ok(*flag),
-        Some(_) => Err(Error::Argument(format!("'{name}' must be true or false"))),
     };
     let last_file = text(body, "LastFileNameToRestore")?.filter(|file| !file.is_empty());
     let until = until(body)?;
@@ -123,8 +113,8 @@ fn request(databases: &Databases, body: &Value, is_trial: bool) -> Result<Restor
         last_file: last_file.map(|file| file.rsplit('/').next().unwrap_or(file).to_owned()),
         until,
         of_database: of_database.map(str::to_owned),
-        skips_indexes: flag("SkipIndexes")?,
-        disables_tasks: flag("DisableOngoingTasks")?,
+        skips_indexes: flag(body, "SkipIndexes")?,
+        disables_tasks: flag(body, "DisableOngoingTasks")?,
         encryption: body.get("BackupEncryptionSettings").filter(|value| **value != Value::Null).cloned(),
         is_trial,
     })

@@ -93,28 +93,10 @@ impl Archiver {
             let mut state = self.shared.state.lock();
             match task {
                 None => _ = state.archives.remove(&database),
-                Some(task) => {
-                    let before = state.archives.remove(&database).filter(|before| {
-                        before.task.id == task.id
-                            && places_of(&before.task.configuration) == places_of(&task.configuration)
-                    });
-                    let begun = Archiving {
-                        task: Arc::new(task),
-                        marks: Vec::new(),
-                        archived: TransactionId::default(),
-                        is_behind: true,
-                        is_running: false,
-                        has_run: false,
-                        next: Date::default(),
-                        failures: 0,
-                        error: None,
-                    };
-                    let archiving = match before {
-                        Some(before) => Archiving { task: begun.task, next: begun.next, ..before },
-                        None => begun,
-                    };
-                    state.archives.insert(database, archiving);
-                }
+                Some(task) => match state.archives.get_mut(&database).filter(|known| known.goes_on_with(&task)) {
+                    Some(known) => (known.task, known.next) = (Arc::new(task), Date::default()),
+                    None => _ = state.archives.insert(database, Archiving::new(task)),
+                },
             }
         }
         self.shared.changed.notify_all();
@@ -124,7 +106,7 @@ impl Archiver {
     /// A snapshot was made that a history begins with: what follows it is archived soon.
     pub fn base_made(&self, database: &str) {
         if let Some(archiving) = self.shared.state.lock().archives.get_mut(&database.to_lowercase()) {
-            (archiving.is_behind, archiving.failures, archiving.next) = (true, 0, Date::default());
+            archiving.run_at_once();
         }
         self.shared.changed.notify_all();
     }
@@ -135,7 +117,7 @@ impl Archiver {
         if let Some(archiving) = self.shared.state.lock().archives.get_mut(&database.to_lowercase()) {
             archiving.marks.clear();
             archiving.archived = TransactionId::default();
-            (archiving.is_behind, archiving.failures, archiving.next) = (true, 0, Date::default());
+            archiving.run_at_once();
         }
         self.shared.changed.notify_all();
     }
@@ -304,6 +286,29 @@ impl State {
 }
 
 impl Archiving {
+    fn new(task: BackupTask) -> Archiving {
+        Archiving {
+            task: Arc::new(task),
+            marks: Vec::new(),
+            archived: TransactionId::default(),
+            is_behind: true,
+            is_running: false,
+            has_run: false,
+            next: Date::default(),
+            failures: 0,
+            error: None,
+        }
+    }
+
+    /// Whether a task archives to the places that this one did.
+    fn goes_on_with(&self, task: &BackupTask) -> bool {
+        self.task.id == task.id && places_of(&self.task.configuration) == places_of(&task.configuration)
+    }
+
+    fn run_at_once(&mut self) {
+        (self.is_behind, self.failures, self.next) = (true, 0, Date::default());
+    }
+
     fn note(&mut self, mark: Mark) {
         let last = self.marks.last().map_or(self.archived, |last| last.transaction);
         if mark.transaction <= last {

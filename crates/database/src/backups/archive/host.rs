@@ -11,7 +11,7 @@ use crate::{Database, Result};
 pub(crate) trait Host: Send + Sync {
     fn node_tag(&self) -> &str;
 
-    /// The database of this name, if it is open. That is no use of it.
+    /// The database of this name, if it is open. It does not count as a request, which would keep it open.
     fn peek_at(&self, name: &str) -> Option<Arc<Database>>;
 
     /// The database of this name, opened if it is not yet.
