@@ -383,7 +383,7 @@ fn a_broken_bulk_insert_faults_its_operation() {
     drop(bulk);
     assert!(matches!(operation.status(), OperationStatus::Faulted(_)));
     assert!(matches!(
-        database.bulk_insert(None, false).unwrap().feed(br#"[{"Type":"Counters","Id":"x"}]"#),
+        database.bulk_insert(None, false).unwrap().feed(br#"[{"Type":"TimeSeries","Id":"x"}]"#),
         Err(Error::Documents(documents::Error::NotSupported(_)))
     ));
 }
