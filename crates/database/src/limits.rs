@@ -276,6 +276,8 @@ pub(crate) const SNAPSHOT_HEAD_SIZE_MAX: usize = 64 << 20;
 pub(crate) const ARCHIVE_MARK_EVERY: Duration = Duration::from_secs(1);
 /// How often what is new of an archived database goes to its places.
 pub(crate) const ARCHIVE_EVERY: Duration = Duration::from_secs(5);
+/// How long a compaction waits until the archive has what was committed before it. Writes wait meanwhile.
+pub(crate) const ARCHIVE_REST_TIME_MAX: Duration = Duration::from_secs(10);
 /// Databases whose journal is copied at once, each on a thread.
 pub(crate) const ARCHIVES_AT_ONCE_MAX: usize = 4;
 /// Times of one database that wait to be archived.
@@ -284,8 +286,8 @@ pub(crate) const ARCHIVE_MARKS_MAX: usize = 65_536;
 pub(crate) const ARCHIVE_WAITING_BYTES_MAX: u64 = 4 << 30;
 /// Bytes of records after which a segment of an archive ends.
 pub(crate) const SEGMENT_SIZE_MAX: u64 = 64 << 20;
-/// Bytes of the head of a segment: mostly its times.
-pub(crate) const SEGMENT_HEAD_SIZE_MAX: usize = 16 << 20;
+/// Bytes of the head of a segment: mostly its times, and the record of the database.
+pub(crate) const SEGMENT_HEAD_SIZE_MAX: usize = 80 << 20;
 /// Bytes of a file that says which snapshot belongs to an archive.
 pub(crate) const BASE_SIZE_MAX: u64 = 4096;
 /// The logarithm of the window that a file may want of memory when it is read: 128 MiB.
