@@ -217,7 +217,7 @@ impl Check<'_> {
         match item.kind() {
             ItemKind::Document => {
                 let names = names_in(record::server_metadata(&item.head, item.record));
-                if names.is_empty() != !has_counters(&item.head) {
+                if names.is_empty() == has_counters(&item.head) {
                     return Ok(Err(format!(
                         "'{}' has the flag of counters and no names, or names and no flag",
                         item.id()
