@@ -22,6 +22,8 @@ pub struct DocumentStore {
 pub(crate) struct Names {
     /// 22 characters.
     pub database_id: String,
+    /// The same as bytes.
+    pub database_bytes: [u8; 16],
     pub node_tag: String,
 }
 
@@ -57,13 +59,14 @@ impl DocumentStore {
     /// Storage fails, or holds something else; or the documents are not whole or of a newer format.
     pub fn open(environment: Environment, options: StoreOptions) -> Result<DocumentStore> {
         let schema = Schema::open(&environment, options.new_database_id)?;
-        let database_id = {
+        let database_bytes = {
             let reader = environment.read();
             let bytes = schema.state.get(&reader, DATABASE_ID)?;
-            let bytes = bytes.ok_or(Error::Corrupt { rule: "the database id is stored" })?;
-            base64::encode_unpadded(bytes)
+            let bytes = bytes.and_then(|bytes| <[u8; 16]>::try_from(bytes).ok());
+            bytes.ok_or(Error::Corrupt { rule: "the database id is stored, and has 16 bytes" })?
         };
-        let names = Names { database_id, node_tag: options.node_tag };
+        let database_id = base64::encode_unpadded(&database_bytes);
+        let names = Names { database_id, database_bytes, node_tag: options.node_tag };
         let store = DocumentStore { environment, schema, names, settings: ArcSwap::default() };
         store.build_due()?;
         Ok(store)
@@ -228,7 +231,8 @@ mod tests {
 
     #[test]
     fn a_vector_of_ours_is_known_by_its_text() {
-        let names = Names { database_id: "pITDlhlRaEeJh16dDBREzg".to_owned(), node_tag: "A".to_owned() };
+        let database_id = "pITDlhlRaEeJh16dDBREzg".to_owned();
+        let names = Names { database_id, database_bytes: [0; 16], node_tag: "A".to_owned() };
         for etag in [0, 7, 10, 5951, u64::MAX] {
             assert!(names.is_vector(&names.vector(etag), etag));
             assert!(

@@ -68,6 +68,7 @@ impl Writing<'_, '_> {
         let size = bytes.iter().map(|part| part.len()).sum();
         let due = match kind {
             ItemKind::Document => DueTimes::of(parts.content.get(..head.metadata_size as usize).unwrap_or_default()),
+            ItemKind::Counter => DueTimes::NONE,
             #[cfg(test)]
             ItemKind::Note => DueTimes::NONE,
         };

@@ -20,15 +20,18 @@ use std::ops::{Index, IndexMut};
 
 use json::Minifier;
 
-use crate::Item;
+use crate::counters;
 use crate::document::{check_document, dump_document};
 use crate::ids::id;
+use crate::{Item, Result};
 
 /// A kind of items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ItemKind {
     /// A JSON document.
     Document,
+    /// A number that belongs to a document.
+    Counter,
     /// Exists in tests alone, to show that a kind needs nothing but its row.
     #[cfg(test)]
     Note,
@@ -44,6 +47,8 @@ pub(crate) struct Kind {
     pub number: u8,
     /// In the names of trees and in messages, plural.
     pub name: &'static str,
+    /// Checks the id of a stored item or tombstone.
+    pub check_id: fn(&str) -> Result<()>,
     /// Makes the key of an item from its id, in place of what was in the buffer.
     pub key_into: fn(&mut Vec<u8>, id: &str),
     /// The id of the document that an item belongs to, made from the item's id; a document belongs to itself.
@@ -64,11 +69,23 @@ pub(crate) const KINDS: &[Kind] = &[
         kind: ItemKind::Document,
         number: 1,
         name: "documents",
+        check_id: id::check,
         key_into: id::lower_into,
         document_id: |id| id,
         leaves_tombstones: true,
         check: check_document,
         dump: dump_document,
+    },
+    Kind {
+        kind: ItemKind::Counter,
+        number: 3,
+        name: "counters",
+        check_id: counters::key::check,
+        key_into: id::lower_into,
+        document_id: counters::key::document_id,
+        leaves_tombstones: true,
+        check: counters::read::check,
+        dump: counters::read::dump,
     },
     #[cfg(test)]
     tests::NOTES,
@@ -173,6 +190,7 @@ mod tests {
         kind: ItemKind::Note,
         number: 63,
         name: "notes",
+        check_id: id::check,
         key_into: id::lower_into,
         document_id: |id| id.rsplit_once('/').map_or(id, |(document, _)| document),
         leaves_tombstones: true,

@@ -30,6 +30,12 @@ impl Flags {
     /// Those of a document that an index wrote: `Artificial` and `FromIndex`.
     pub const OF_INDEX: Flags = Flags(1 << 11 | 1 << 14);
 
+    /// The document has counters.
+    pub const HAS_COUNTERS: Flags = Flags(1 << 2);
+
+    /// Of a counter: it was written again after it was made. Not on the wire.
+    pub(crate) const RAISED: Flags = Flags(1 << 16);
+
     /// The document is archived.
     pub const ARCHIVED: Flags = Flags(1 << 13);
 
@@ -41,6 +47,11 @@ impl Flags {
     /// True if the document is archived.
     pub fn is_archived(self) -> bool {
         self.0 & Flags::ARCHIVED.0 != 0
+    }
+
+    /// True if the document has counters.
+    pub fn has_counters(self) -> bool {
+        self.0 & Flags::HAS_COUNTERS.0 != 0
     }
 
     /// These, and others.
@@ -74,6 +85,14 @@ impl Flags {
             out.extend_from_slice(name.as_bytes());
             is_first = false;
         }
+    }
+}
+
+impl std::fmt::Display for Flags {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut names = Vec::new();
+        self.write_to(&mut names);
+        f.write_str(&String::from_utf8_lossy(&names))
     }
 }
 

@@ -31,6 +31,7 @@ impl IndexSource {
         // No collection begins with `@` and has a slash.
         match (self.kind, self.is_referenced) {
             (ItemKind::Document, false) => Cow::Borrowed(self.name()),
+            (ItemKind::Counter, _) => Cow::Owned(format!("@counters/{}", self.name())),
             (ItemKind::Document, true) => Cow::Owned(format!("@referenced/{}", self.name())),
         }
     }

@@ -75,6 +75,7 @@ pub(super) fn tombstones_after<'d>(
 /// The documents of a source, behind an etag.
 pub(super) fn documents_after<'d>(documents: &'d Snapshot<'_>, source: &IndexSource, etag: Etag) -> Result<ByEtag<'d>> {
     Ok(match (source.kind, &source.collection) {
+        (ItemKind::Counter, _) => return Err(documents::Error::Bug { rule: "an index maps documents" }.into()),
         (ItemKind::Document, None) => documents.after(etag),
         (ItemKind::Document, Some(collection)) => documents.collection_after(collection, etag)?,
     })

@@ -170,7 +170,6 @@ fn lists_of_ids_hold_ids() {
 fn what_comes_with_documents_later_is_refused_by_name() {
     let wire = Wire::with_database();
     for (parameter, feature) in [
-        ("counter=likes", "counters"),
         ("timeseries=a", "time series"),
         ("revisionsBefore=2020-01-01", "revisions"),
         ("cmpxchg=x", "compare exchange"),

@@ -17,6 +17,7 @@ mod columns;
 mod compactions;
 mod compression;
 mod configuration;
+mod counters;
 mod databases;
 mod date_parts;
 mod dates;
