@@ -118,7 +118,8 @@ fn full_data(mount: &Mount, folder: &Path, random: &mut Random) {
     }
     std::fs::remove_file(mount.path.join("filler")).unwrap();
     for (number, point) in points.iter().enumerate() {
-        let started = call(&mut client, "POST", "/admin/restore/database", &restore_of(point, &format!("copy{number}")));
+        let started =
+            call(&mut client, "POST", "/admin/restore/database", &restore_of(point, &format!("copy{number}")));
         let state = wait(&mut client, "/operations/state", &started);
         assert_eq!(state["Status"], "Completed", "{state}");
     }
@@ -146,8 +147,7 @@ fn write_dump(path: &Path) {
     let text = "text ".repeat(TEXT_SIZE / 5);
     for number in 0..DUMPED {
         let separator = if number == 0 { "" } else { "," };
-        let document =
-            json!({"Number": number, "Text": text, "@metadata": {"@collection": "More", "@id": format!("more/{number}")}});
+        let document = json!({"Number": number, "Text": text, "@metadata": {"@collection": "More", "@id": format!("more/{number}")}});
         write!(file, "{separator}{document}").unwrap();
     }
     file.write_all(b"]}").unwrap();

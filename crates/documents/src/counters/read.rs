@@ -143,6 +143,12 @@ impl Snapshot<'_> {
         find(schema, names, tx, &id::lower(&key::id_of(document_id, name)))
     }
 
+    /// The name of this database among the values of a counter: `A-<database id>`.
+    pub fn counter_database(&self) -> String {
+        let (_, names, _) = self.parts();
+        format!("{}-{}", names.node_tag, names.database_id)
+    }
+
     /// All counters of a document, by the bytes of their names.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 use super::command::{CounterAction, CounterCommand, CounterDetail};
 use super::names::{self, NameChanges};
 use super::{key, read, value};
+use crate::commands::command::CounterRead;
 use crate::ids::id;
 use crate::items::change::{Deletion, Parts};
 use crate::items::found::{CurrentItem, Existing};
@@ -209,6 +210,22 @@ impl Writing<'_, '_> {
                 self.remove_counter(&counter, &key)?;
             }
         }
+    }
+
+    /// Whether counters that patches read are still what they were.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ReadChanged`]
+    pub(crate) fn check_counters(&self, reads: &[CounterRead]) -> Result<()> {
+        for read in reads {
+            let key = id::lower(&key::id_of(&read.document_id, &read.name));
+            let counter = self.find_item(ItemKind::Counter, &key)?;
+            if counter.map(|counter| counter.head.etag) != read.etag {
+                return Err(Error::ReadChanged { id: read.document_id.clone() });
+            }
+        }
+        Ok(())
     }
 
     /// Changes the names that a document's metadata have, and its flag; gives its new change vector.
