@@ -33,6 +33,11 @@ impl<'t> Document<'t> {
         Ok(Document { item })
     }
 
+    /// The name of the counter that it stands for in indexes; `None`: it is a document.
+    pub fn counter_name(&self) -> Option<&'t str> {
+        self.item.counter_name()
+    }
+
     /// The id as it is spelled.
     pub fn id(&self) -> &'t str {
         self.item.id()

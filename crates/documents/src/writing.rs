@@ -289,8 +289,9 @@ impl<'a, 'e> Writing<'a, 'e> {
             }
             Action::Patched(patched) => self.run_patched(batch, patched, outcome),
             Action::Counters(counters) => {
-                outcome.counter_count += counters.operations.len() as u64;
-                self.run_counters(counters)
+                let (result, done_count) = self.run_counters(counters)?;
+                outcome.counter_count += done_count;
+                Ok(result)
             }
             // It was checked before the first command.
             Action::CheckCounters(_) => Ok(CommandResult::TrackChanges),

@@ -194,7 +194,7 @@
     add("spatial", Object.freeze(spatial));
     for (const name of [
         "cmpxchg", "timeseries", "attachments", "crypto",
-        "toStringWithFormat", "embeddings", "text", "loadAttachment", "loadAttachments", "attachmentsFor", "counterNamesFor",
+        "toStringWithFormat", "embeddings", "text", "loadAttachment", "loadAttachments", "attachmentsFor",
         "timeSeriesNamesFor", "createSpatialField", "createVector", "loadVector",
     ]) {
         const missing = () => { native.missing(name); throw new ErrorOf(name); };
@@ -230,6 +230,11 @@
         if (arguments.length !== 2) refuse("deleteCounter(doc, name) must be called with exactly 2 arguments");
         native.changeCounter(counterId("deleteCounter(doc, name)", document, name), name);
         return true;
+    });
+    add("counterNamesFor", function (document) {
+        if (arguments.length !== 1) refuse("counterNamesFor(doc) must be called with a single argument");
+        const names = isObject(document) && isObject(document["@metadata"]) ? document["@metadata"]["@counters"] : undefined;
+        return isArray(names) ? names : [];
     });
     add("console", Object.freeze({ log: value => native.print(tools, value) }));
     defineProperty(Object, "map", {

@@ -34,10 +34,10 @@ impl<'a> Included<'a> {
     /// Nothing so far.
     pub fn new(running: &QueryRun<'_>, is_metadata_only: bool) -> Included<'a> {
         let plan = running.plan;
-        let is_grouped = running.index().is_some_and(|index| index.definition().is_grouped());
+        let has_documents = running.index().is_none_or(|index| index.definition().gives_documents());
         Included {
             paths: plan.includes.iter().map(|path| IncludePath::new(path)).collect(),
-            are_documents: is_metadata_only || (plan.projection.is_none() && plan.script.is_none() && !is_grouped),
+            are_documents: is_metadata_only || (plan.projection.is_none() && plan.script.is_none() && has_documents),
             kept: Vec::new(),
             ids: BTreeSet::new(),
             ids_size: 0,
@@ -76,8 +76,8 @@ impl<'a> Included<'a> {
     fn add_counters(&mut self, running: &QueryRun<'_>, hit: &Hit<'_, '_>) -> Result<()> {
         let clauses = &running.plan.counters;
         let id = hit.document.as_ref().map(Document::id).or_else(|| hit.entry.map(|entry| entry.document()));
-        // A group has no counters.
-        let Some(id) = id.filter(|id| !clauses.is_empty() && !id.is_empty()) else { return Ok(()) };
+        // A group has no counters, and neither has a counter.
+        let Some(id) = id.filter(|id| !clauses.is_empty() && !id.is_empty() && !hit.is_grouped) else { return Ok(()) };
         for CounterClause { path, names } in clauses {
             let Some(path) = path else {
                 self.counters.add(running.documents, id, names)?;
