@@ -293,6 +293,29 @@ pub(crate) const BASE_SIZE_MAX: u64 = 4096;
 /// The logarithm of the window that a file may want of memory when it is read: 128 MiB.
 pub(crate) const BACKUP_WINDOW_LOG_MAX: u32 = 27;
 
+/// Subscriptions of a database: each is a row that lists read.
+pub(crate) const SUBSCRIPTIONS_MAX: usize = 10_000;
+/// Bytes of the name of a subscription.
+pub(crate) const SUBSCRIPTION_NAME_SIZE_MAX: usize = 512;
+/// Bytes of the query of a subscription.
+pub(crate) const SUBSCRIPTION_QUERY_SIZE_MAX: usize = 64 << 10;
+/// Workers of one subscription at once.
+pub(crate) const SUBSCRIPTION_WORKERS_MAX: usize = 256;
+/// Workers that wait until a subscription has none.
+pub(crate) const SUBSCRIPTION_WAITING_MAX: usize = 256;
+/// Documents of a batch of a subscription, whatever its worker asks for.
+pub const SUBSCRIPTION_BATCH_COUNT_MAX: usize = 65_536;
+/// Bytes of a batch of a subscription after which it takes no more documents.
+pub(crate) const SUBSCRIPTION_BATCH_SIZE_MAX: usize = 8 << 20;
+/// How long a subscription looks for documents that fit before it looks whether its worker is still there.
+pub(crate) const SUBSCRIPTION_LOOK_TIME: Duration = Duration::from_millis(200);
+/// How long a trial of the query of a subscription looks for documents that fit.
+pub(crate) const SUBSCRIPTION_TRY_TIME: Duration = Duration::from_secs(5);
+/// Documents that do not fit, after which a subscription stores that it passed them although no worker has acknowledged anything.
+pub(crate) const SUBSCRIPTION_PASSED_STORED: u64 = 4096;
+/// Documents of a subscription that are to be sent again. Beyond that it waits for acknowledgements.
+pub(crate) const SUBSCRIPTION_AGAIN_MAX: usize = 65_536;
+
 /// Bytes that the journals of a copy may take beside it, while it is written.
 pub(crate) const COMPACTION_JOURNAL_SIZE: u64 = 256 << 20;
 /// Indexes that one compaction names.

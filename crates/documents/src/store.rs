@@ -106,6 +106,11 @@ impl DocumentStore {
         &self.names.node_tag
     }
 
+    /// The change vector of a write of this database alone.
+    pub fn vector_of(&self, etag: Etag) -> String {
+        self.names.vector(etag)
+    }
+
     /// The state as it is now, for as long as the snapshot is held.
     pub fn read(&self) -> Snapshot<'_> {
         Snapshot::new(self, self.environment.read())

@@ -11,6 +11,7 @@ mod error;
 mod index_query;
 mod options;
 mod parameters;
+mod subscription;
 
 pub use crate::definition::FieldUse;
 pub use clauses::filter::FilterClause;
