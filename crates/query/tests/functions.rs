@@ -188,7 +188,7 @@ fn errors_name_the_arguments_and_clauses_of_the_table() {
     check_refused("from U where when($a, A = 1)", "when() in a condition");
     check_refused("from U where today()", "Function 'today' is not a condition of `where`");
     check_refused(
-        "from U include REVISIONS('x')",
+        "from U include revisions('x')",
         concat!(
             "Rookery ",
             env!("CARGO_PKG_VERSION"),

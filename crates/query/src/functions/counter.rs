@@ -7,8 +7,8 @@ use crate::rql::{Call, Expression};
 pub(crate) static COUNTER: Function = Function {
     name: "counter",
     aliases: &[],
-    arguments: &[Argument::optional("alias", Kind::Alias), Argument::required("name", Kind::Any)],
-    about: "The value of a counter of the document, or of one that `load` names; null if there is none.",
+    arguments: &[Argument::required("name", Kind::Any)],
+    about: "The value of a counter of the document; null if there is none. An alias before the name means that document: `counter(o, 'likes')`.",
     example: "from Orders as o select counter(o, 'likes') as Likes, o.Company",
     uses: &[Use::Known(Clause::Select)],
     missing: &[],
@@ -17,8 +17,8 @@ pub(crate) static COUNTER: Function = Function {
 pub(crate) static COUNTER_RAW: Function = Function {
     name: "counterRaw",
     aliases: &[],
-    arguments: &[Argument::optional("alias", Kind::Alias), Argument::required("name", Kind::Any)],
-    about: "The value of a counter on each node: an object.",
+    arguments: &[Argument::required("name", Kind::Any)],
+    about: "The value of a counter on each node: an object. An alias may stand before the name.",
     example: "from Orders select counterRaw('likes')",
     uses: &[Use::Known(Clause::Select)],
     missing: &[],
