@@ -99,7 +99,6 @@ fn write_values(json: &mut Writer<'_>, counter: &GroupedCounter, databases: &[[u
 
 /// The command that stores a group; `Err`: why it is none.
 pub(super) fn command_of(group: Raw<'_>) -> Result<CounterCommand, String> {
-    let object = |of: Raw<'_>, name: &str| of.get(name).filter(|value| value.kind() == Kind::Object);
     let missing = |name: &str| format!("the group of counters has no '{name}'");
     let document_id = group.get("DocId").and_then(Raw::as_str).ok_or_else(|| missing("DocId"))?;
     let values = group.get("Values").filter(|values| values.kind() == Kind::Object).ok_or_else(|| missing("Values"))?;
@@ -115,7 +114,8 @@ pub(super) fn command_of(group: Raw<'_>) -> Result<CounterCommand, String> {
     let mut operations = Vec::new();
     for (name, counter) in counters.members() {
         let lower = name.decode();
-        let spelled = object(values, "@names").and_then(|names| names.get(&lower)).and_then(Raw::as_str);
+        let names = values.get("@names").filter(|names| names.kind() == Kind::Object);
+        let spelled = names.and_then(|names| names.get(&lower)).and_then(Raw::as_str);
         let values = match counter.kind() {
             Kind::Array => {
                 values_of(&databases, counter).ok_or_else(|| format!("the counter '{lower}' has no whole values"))?

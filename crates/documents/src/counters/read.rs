@@ -231,8 +231,10 @@ impl Snapshot<'_> {
 pub(crate) fn dump(item: &Item<'_>, out: &mut Vec<u8>) {
     let counter = Counter { item: *item };
     Writer::new(out).object(|json| {
-        json.name("DocumentId").string(counter.document_id()).name("CounterName").string(counter.name());
-        json.name("TotalValue").signed(counter.total());
+        json.name("@counter").object(|json| {
+            json.name("DocumentId").string(counter.document_id()).name("CounterName").string(counter.name());
+            json.name("TotalValue").signed(counter.total());
+        });
     });
 }
 
