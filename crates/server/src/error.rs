@@ -234,6 +234,8 @@ const INVALID_OPERATION: &str = "System.InvalidOperationException";
 const INVALID_DATA: &str = "System.IO.InvalidDataException";
 const END_OF_STREAM: &str = "System.IO.EndOfStreamException";
 const NOT_SUPPORTED: &str = "Raven.Client.Exceptions.RavenException";
+const MISSING_DOCUMENT: &str = "Raven.Client.Exceptions.Documents.DocumentDoesNotExistException";
+const COUNTER_OVERFLOW: &str = "Raven.Client.Exceptions.Documents.Counters.CounterOverflowException";
 const CONCURRENCY: &str = "Raven.Client.Exceptions.ConcurrencyException";
 
 /// Characters of a parameter that an error repeats.
@@ -682,10 +684,8 @@ fn documents_shape(error: &database::documents::Error) -> Shape {
             Shape::refused("Raven.Client.Exceptions.Documents.DocumentCollectionMismatchException")
         }
         E::BadId { .. } | E::BadCounterName { .. } => Shape::refused(ARGUMENT),
-        E::MissingDocument { .. } => Shape::refused("Raven.Client.Exceptions.Documents.DocumentDoesNotExistException"),
-        E::CounterOverflow { .. } => {
-            Shape::refused("Raven.Client.Exceptions.Documents.Counters.CounterOverflowException")
-        }
+        E::MissingDocument { .. } => Shape::refused(MISSING_DOCUMENT),
+        E::CounterOverflow { .. } => Shape::refused(COUNTER_OVERFLOW),
         E::Json(error) if error.reason == json::Reason::UnexpectedEnd => Shape::refused(END_OF_STREAM),
         E::Json(_) => Shape::refused(INVALID_DATA),
         E::NotAnObject { .. } => Shape::refused("Sparrow.Exceptions.InvalidStartOfObjectException"),

@@ -7,7 +7,8 @@
 //!   "@vals":{"likes":[3, 9, …], "gone":"…"}}}
 //! ```
 //!
-//! An array of `@vals` has value and etag of each database of `@dbIds`, in that order. A text in its place says that the counter was deleted.
+//! An array of `@vals` has value and etag of each database of `@dbIds`, in that order. A text in its place says that the
+//! counter was deleted.
 
 use documents::{Counter, CounterAction, CounterCommand, CounterOperation, NodeValue, id};
 use json::{Kind, Raw, Writer};
