@@ -234,7 +234,7 @@ const INVALID_OPERATION: &str = "System.InvalidOperationException";
 const INVALID_DATA: &str = "System.IO.InvalidDataException";
 const END_OF_STREAM: &str = "System.IO.EndOfStreamException";
 const NOT_SUPPORTED: &str = "Raven.Client.Exceptions.RavenException";
-const MISSING_DOCUMENT: &str = "Raven.Client.Exceptions.Documents.DocumentDoesNotExistException";
+const COLLECTION_MISMATCH: &str = "Raven.Client.Exceptions.Documents.DocumentCollectionMismatchException";
 const COUNTER_OVERFLOW: &str = "Raven.Client.Exceptions.Documents.Counters.CounterOverflowException";
 const CONCURRENCY: &str = "Raven.Client.Exceptions.ConcurrencyException";
 
@@ -680,11 +680,9 @@ fn documents_shape(error: &database::documents::Error) -> Shape {
             exception: CONCURRENCY,
             extra: vec![("Id", Some(id.clone())), ("ExpectedChangeVector", None), ("ActualChangeVector", None)],
         },
-        E::CollectionMismatch { .. } => {
-            Shape::refused("Raven.Client.Exceptions.Documents.DocumentCollectionMismatchException")
-        }
+        E::CollectionMismatch { .. } => Shape::refused(COLLECTION_MISMATCH),
         E::BadId { .. } | E::BadCounterName { .. } => Shape::refused(ARGUMENT),
-        E::MissingDocument { .. } => Shape::refused(MISSING_DOCUMENT),
+        E::MissingDocument { .. } => Shape::refused("Raven.Client.Exceptions.Documents.DocumentDoesNotExistException"),
         E::CounterOverflow { .. } => Shape::refused(COUNTER_OVERFLOW),
         E::Json(error) if error.reason == json::Reason::UnexpectedEnd => Shape::refused(END_OF_STREAM),
         E::Json(_) => Shape::refused(INVALID_DATA),
