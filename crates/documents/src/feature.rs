@@ -54,10 +54,6 @@ features! {
         "A compare-exchange value is a value with a key and an index that is changed only if its index is the expected one.";
     ClusterTransactions, "cluster-wide transactions", "cluster-wide-transactions",
         "A cluster-wide transaction is one that a majority of nodes accepts.";
-    Subscriptions, "subscriptions", "subscriptions",
-        "A subscription sends the documents that match a query to a client, and remembers which the client has confirmed.";
-    Tcp, "TCP connections (subscriptions, replication)", "tcp-connections",
-        "RavenDB's nodes and clients open TCP connections of their own for subscriptions and replication.";
     BackupForms, "some forms of backup", "some-forms-of-backup",
         "Backups go to no FTP server and no Glacier, are not uploaded without a file in between, and run no script for their settings.";
     SchemaValidation, "schema validation", "schema-validation",
