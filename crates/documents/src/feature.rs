@@ -46,8 +46,6 @@ macro_rules! features {
 features! {
     Attachments, "attachments", "attachments",
         "An attachment is a file that belongs to a document.";
-    Counters, "counters", "counters",
-        "A counter is a number that belongs to a document and is raised without writing the document.";
     TimeSeries, "time series", "time-series",
         "A time series is a sequence of values with times that belongs to a document.";
     Revisions, "revisions", "revisions",
@@ -80,8 +78,8 @@ features! {
         "A custom analyzer is a class in C# that cuts a text into terms.";
     IndexesInRecord, "indexes in the record of a database", "indexes-in-the-record-of-a-database",
         "Index definitions are put by their own endpoint, not as a part of a database's record.";
-    IndexSources, "index sources other than documents", "index-sources-other-than-documents",
-        "RavenDB also indexes counters and time series.";
+    IndexSources, "indexes over time series", "indexes-over-time-series",
+        "RavenDB also indexes time series.";
     IndexDeployment, "rolling deployment of indexes", "rolling-deployment-of-indexes",
         "A rolling deployment fills a new index on one node after the other.";
     CsharpSources, "added sources and assemblies in C#", "added-sources-and-assemblies-in-c",
@@ -158,7 +156,6 @@ impl Feature {
     pub fn of_script_function(name: &str) -> Feature {
         match name {
             "cmpxchg" => Feature::CompareExchange,
-            "counter" | "counterRaw" | "incrementCounter" | "deleteCounter" | "counterNamesFor" => Feature::Counters,
             "timeseries" | "timeSeriesNamesFor" => Feature::TimeSeries,
             "attachments" | "attachmentsFor" | "loadAttachment" | "loadAttachments" => Feature::Attachments,
             "embeddings" | "loadVector" => Feature::TextEmbeddings,
@@ -213,8 +210,8 @@ mod tests {
         let version = env!("CARGO_PKG_VERSION");
         let whole = Feature::TimeSeries.missing();
         assert_eq!(whole.to_string(), format!("Rookery {version} does not support time series yet"));
-        let part = Feature::Counters.missing_for("the command 'Counters'");
-        let expected = "does not support the command 'Counters' yet (missing feature: counters)";
+        let part = Feature::TimeSeries.missing_for("the command 'TimeSeries'");
+        let expected = "does not support the command 'TimeSeries' yet (missing feature: time series)";
         assert_eq!(part.to_string(), format!("Rookery {version} {expected}"));
     }
 }

@@ -146,6 +146,7 @@ struct Import<'a> {
     row_count: u64,
     documents: u64,
     made_ids: u64,
+    counters: u64,
     identities: u64,
     skipped: Skipped,
 }
@@ -170,6 +171,7 @@ impl<'a> Import<'a> {
             row_count: 0,
             documents: 0,
             made_ids: 0,
+            counters: 0,
             identities: 0,
             skipped: Skipped::default(),
         })
@@ -179,7 +181,9 @@ impl<'a> Import<'a> {
     fn store(&mut self, row: &rows::Row<'_>) -> anyhow::Result<Result<(), String>> {
         let identity = row.identity();
         self.command.clear();
+        let is_counter = identity.is_none() && row.write_counter(&mut self.command);
         let has_own_id = match &identity {
+            _ if is_counter => true,
             Some(_) => true,
             None => match row.write_command(&self.shape, &mut self.command) {
                 Ok(has_own_id) => has_own_id,
@@ -199,6 +203,10 @@ impl<'a> Import<'a> {
             return Ok(Ok(()));
         }
         insert.send(&self.command)?;
+        if is_counter {
+            self.counters += 1;
+            return Ok(Ok(()));
+        }
         self.documents += 1;
         self.made_ids += u64::from(!has_own_id);
         Ok(Ok(()))
@@ -209,8 +217,8 @@ impl<'a> Import<'a> {
         if let Some(insert) = self.insert {
             insert.finish()?;
         }
-        let Import { row_count, documents, made_ids, identities, skipped, .. } = self;
-        Ok(Tally { row_count, documents, made_ids, identities, skipped })
+        let Import { row_count, documents, made_ids, counters, identities, skipped, .. } = self;
+        Ok(Tally { row_count, documents, made_ids, counters, identities, skipped })
     }
 }
 
@@ -220,6 +228,7 @@ struct Tally {
     documents: u64,
     /// Documents whose ids the server made.
     made_ids: u64,
+    counters: u64,
     identities: u64,
     skipped: Skipped,
 }
@@ -233,10 +242,14 @@ impl Tally {
             0 => String::new(),
             count => format!(" and {}", counted(count, "identity")),
         };
+        let counters = match self.counters {
+            0 => String::new(),
+            count => format!(", {}", counted(count, "counter")),
+        };
         let documents = counted(self.documents, "document");
         let are = is_or_are(self.documents + self.identities);
         if self.documents + self.identities > 0 {
-            writeln!(output(), "{documents}{identities} from {file} {are} in '{database}'")?;
+            writeln!(output(), "{documents}{counters}{identities} from {file} {are} in '{database}'")?;
         }
         if self.skipped.rows > 0 {
             let shown = if self.skipped.rows > SHOWN_MAX { "; the first of them are shown above" } else { "" };

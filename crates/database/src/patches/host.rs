@@ -1,7 +1,7 @@
 //! Host functions of patch scripts.
 
 use documents::{PatchInput, View, Write};
-use script::{Document, Host, Key, Stored};
+use script::{Counter, Document, Host, Key, Stored};
 
 use crate::{Database, Error};
 
@@ -21,6 +21,14 @@ impl Host for PatchHost<'_, '_> {
     fn load(&mut self, id: &str) -> Result<Option<Document>, String> {
         match self.view.get(id) {
             Ok(seen) => Ok(seen.as_ref().map(document)),
+            Err(error) => Err(self.note(error.into())),
+        }
+    }
+
+    fn counter(&mut self, id: &str, name: &str) -> Result<Counter, String> {
+        let own = self.view.counter_database();
+        match self.view.counter(id, name) {
+            Ok(values) => Ok(Counter { values, own }),
             Err(error) => Err(self.note(error.into())),
         }
     }

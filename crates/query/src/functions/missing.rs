@@ -28,10 +28,6 @@ pub(super) static CMPXCHG: Function =
     refused("cmpxchg", KEY, "The value of a compare exchange.", &[Clause::Value, Clause::Select, Clause::Include]);
 pub(super) static NOW: Function = refused("now", &[], "The time of the query.", &[Clause::Value]);
 pub(super) static TODAY: Function = refused("today", &[], "The day of the query.", &[Clause::Value]);
-pub(super) static COUNTER: Function = refused("counter", NAME, "The value of a counter.", &[Clause::Select]);
-pub(super) static COUNTER_RAW: Function =
-    refused("counterRaw", NAME, "The value of a counter on each node.", &[Clause::Select]);
-pub(super) static COUNTERS: Function = refused("counters", NAME, "Counters of the results.", &[Clause::Include]);
 pub(super) static REVISIONS: Function = refused("revisions", NAME, "Revisions of the results.", &[Clause::Include]);
 pub(super) static TIME_SERIES: Function =
     refused("timeseries", NAME, "A time series.", &[Clause::Select, Clause::Include]);
@@ -60,11 +56,8 @@ impl Refused {
 
 /// The feature that a function of RQL needs, where that is missing as a whole. `name` is in any case.
 fn missing_feature(name: &str) -> Option<Feature> {
-    let rows: [(&Function, Feature); 10] = [
+    let rows: [(&Function, Feature); 7] = [
         (&CMPXCHG, Feature::CompareExchange),
-        (&COUNTER, Feature::Counters),
-        (&COUNTER_RAW, Feature::Counters),
-        (&COUNTERS, Feature::Counters),
         (&REVISIONS, Feature::Revisions),
         (&TIME_SERIES, Feature::TimeSeries),
         (&TEXT, Feature::TextEmbeddings),

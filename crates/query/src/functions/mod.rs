@@ -9,6 +9,7 @@ mod affix;
 mod argument;
 mod boost;
 mod clause;
+mod counter;
 mod exact;
 mod exists;
 pub(crate) mod facet;
@@ -34,6 +35,7 @@ mod vector;
 pub use argument::{Argument, Kind};
 pub use clause::Clause;
 pub(crate) use clause::{GroupField, Use};
+pub(crate) use counter::{COUNTER, COUNTER_RAW};
 pub use function::Function;
 pub(crate) use id::ID;
 pub(crate) use metadata::GET_METADATA;
@@ -95,15 +97,15 @@ pub static FUNCTIONS: &[&Function] = &[
     &highlight::HIGHLIGHT,
     &include::EXPLANATIONS,
     &include::TIMINGS,
+    &counter::COUNTERS,
+    &counter::COUNTER,
+    &counter::COUNTER_RAW,
     // Refused by name.
     &order::CUSTOM,
     &missing::WHEN,
     &missing::CMPXCHG,
     &missing::NOW,
     &missing::TODAY,
-    &missing::COUNTER,
-    &missing::COUNTER_RAW,
-    &missing::COUNTERS,
     &missing::REVISIONS,
     &missing::TIME_SERIES,
     &missing::OUTPUT,

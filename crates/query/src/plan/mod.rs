@@ -16,8 +16,8 @@ mod subscription;
 pub use crate::definition::FieldUse;
 pub use clauses::filter::FilterClause;
 pub(crate) use clauses::filter::{FilterCondition, Operand, Planner as FilterPlanner};
-pub use clauses::include::Explanations;
 pub(crate) use clauses::include::Includes;
+pub use clauses::include::{CounterClause, Explanations};
 pub use clauses::page::{Page, WrittenPage};
 pub use clauses::projection::{PathStep, Projected, ProjectedColumn, Projection, ProjectionBehavior};
 pub use collection::{CollectionQuery, Filter, Order, Source};
@@ -59,6 +59,8 @@ pub struct Plan {
     pub includes: Vec<String>,
     /// Whether it is to be told why results score what they do.
     pub explanations: Option<Explanations>,
+    /// Counters that come with results.
+    pub counters: Vec<CounterClause>,
     /// Whether it is to be told how long each step takes.
     pub has_timings: bool,
     /// Whether it is to be told how it runs.
@@ -117,7 +119,7 @@ impl Plan {
             true => None,
             false => Projection::plan(query, grouping.as_ref(), parameters)?,
         };
-        let Includes { paths: includes, explanations, has_timings } = includes;
+        let Includes { paths: includes, explanations, counters, has_timings } = includes;
         if explanations.is_some() && filter.is_some() {
             return Err(Refused::NotSupported("'filter' beside explanations()".to_owned()));
         }
@@ -129,6 +131,7 @@ impl Plan {
             script,
             includes,
             explanations,
+            counters,
             has_timings,
             is_explained,
             keeps_repeats: false,
@@ -169,7 +172,11 @@ impl Plan {
 
     /// Whether anything comes with its results.
     pub fn has_includes(&self) -> bool {
-        !self.includes.is_empty() || !self.highlights().is_empty() || self.explanations.is_some() || self.has_timings
+        !self.includes.is_empty()
+            || !self.counters.is_empty()
+            || !self.highlights().is_empty()
+            || self.explanations.is_some()
+            || self.has_timings
     }
 
     /// The function of `select` that gives something else than results, if there is one.

@@ -55,6 +55,17 @@ impl<'a> Answer<'a> {
         out.buffer().extend_from_slice(b"],\"Includes\":{");
         write_includes(out, &included.load(running)?)?;
         out.buffer().extend_from_slice(b"},");
+        if let Some(counters) = included.counters(running) {
+            let mut both = Vec::new();
+            json::Writer::new(&mut both).object(|json| {
+                counters.write(json.name("CounterIncludes"));
+                counters.write_names(json.name("IncludedCounterNames"));
+            });
+            out.buffer()
+                .extend_from_slice(both.strip_prefix(b"{").and_then(|both| both.strip_suffix(b"}")).unwrap_or(b""));
+            out.buffer().push(b',');
+            out.part_done()?;
+        }
         self.end(out);
         Ok(())
     }
