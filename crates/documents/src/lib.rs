@@ -13,6 +13,7 @@
 mod change_vector;
 mod changes;
 mod commands;
+mod compare_exchange;
 mod definitions;
 mod document;
 mod due;
@@ -37,6 +38,9 @@ pub use commands::command::{Command, CommandKind, Expected};
 pub use commands::outcome::{CommandResult, NO_DATE, Outcome, WrittenPatch};
 pub use commands::patch::{PatchInput, PatchReport, PatchRequest, PatchRun, PatchScript, PatchStatus};
 pub use commands::resolve::{ScriptRunner, View};
+pub use compare_exchange::{
+    BulkDocs, ClusterTransaction, CompareExchangeValue, Exchanged, TransactionOutcome, ValueChange, ValuesByPrefix, Violation,
+};
 pub use document::Document;
 pub use due::{DueDocument, DueKind, DueTimes};
 pub use error::{Actual, Error, Operation, Result};

@@ -3,6 +3,9 @@
 /// Bytes of a document id, as it is stored.
 pub const ID_SIZE_MAX: usize = 512;
 
+/// Bytes of the key of a compare-exchange value.
+pub const VALUE_KEY_SIZE_MAX: usize = 512;
+
 /// Bytes of one document, body and stored metadata together.
 pub const DOCUMENT_SIZE_MAX: usize = 64 * 1024 * 1024;
 

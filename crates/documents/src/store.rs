@@ -23,6 +23,8 @@ pub(crate) struct Names {
     /// 22 characters.
     pub database_id: String,
     pub node_tag: String,
+    /// The database in the entries of change vectors that name guards: 22 characters, made from the database id.
+    pub transaction_id: String,
 }
 
 /// A write that was applied.
@@ -57,13 +59,14 @@ impl DocumentStore {
     /// Storage fails, or holds something else; or the documents are not whole or of a newer format.
     pub fn open(environment: Environment, options: StoreOptions) -> Result<DocumentStore> {
         let schema = Schema::open(&environment, options.new_database_id)?;
-        let database_id = {
+        let (database_id, transaction_id) = {
             let reader = environment.read();
             let bytes = schema.state.get(&reader, DATABASE_ID)?;
             let bytes = bytes.ok_or(Error::Corrupt { rule: "the database id is stored" })?;
-            base64::encode_unpadded(bytes)
+            let inverted: Vec<u8> = bytes.iter().map(|byte| !byte).collect();
+            (base64::encode_unpadded(bytes), base64::encode_unpadded(&inverted))
         };
-        let names = Names { database_id, node_tag: options.node_tag };
+        let names = Names { database_id, node_tag: options.node_tag, transaction_id };
         let store = DocumentStore { environment, schema, names, settings: ArcSwap::default() };
         store.build_due()?;
         Ok(store)
@@ -223,7 +226,11 @@ mod tests {
 
     #[test]
     fn a_vector_of_ours_is_known_by_its_text() {
-        let names = Names { database_id: "pITDlhlRaEeJh16dDBREzg".to_owned(), node_tag: "A".to_owned() };
+        let names = Names {
+            database_id: "pITDlhlRaEeJh16dDBREzg".to_owned(),
+            node_tag: "A".to_owned(),
+            transaction_id: String::new(),
+        };
         for etag in [0, 7, 10, 5951, u64::MAX] {
             assert!(names.is_vector(&names.vector(etag), etag));
             assert!(

@@ -6,9 +6,11 @@ use super::{DefinitionChange, OutputWrite, OutputWrites, Stamp, Write};
 use crate::commands::batch::Collections;
 use crate::commands::command::{Action, Command};
 use crate::commands::patch::Patched;
+use crate::compare_exchange::{GuardChange, ValueContent, check_key};
 use crate::ids::id;
+use crate::limits::DOCUMENT_SIZE_MAX;
 use crate::wire::content::Content;
-use crate::{Batch, Date, DueKind, Error, Expected, Flags, HiLoRequest, Result};
+use crate::{Batch, ClusterTransaction, Date, DueKind, Error, Expected, Flags, HiLoRequest, Result, ValueChange};
 
 impl Write {
     /// Reads a write that [`Write::encode`] wrote.
@@ -46,6 +48,13 @@ impl Write {
             kind::OUTPUTS => Write::Outputs(OutputWrites {
                 only_if: (from.text()?, from.text()?, from.wide()?),
                 writes: from.list(Decoder::output)?,
+            }),
+            kind::EXCHANGE => Write::Exchange(from.value()?),
+            kind::EXCHANGES => Write::Exchanges(from.list(Decoder::value)?),
+            kind::CLUSTER_TRANSACTION => Write::ClusterTransaction(ClusterTransaction {
+                documents: from.batch()?,
+                values: from.list(Decoder::value)?,
+                guards: from.list(Decoder::guard)?,
             }),
             kind::DUE => Write::Due {
                 kind: DueKind::from_number(from.byte()?).ok_or(bad("what is due is of a known kind"))?,
@@ -186,6 +195,23 @@ impl<'b> Decoder<'b> {
             },
             false => DefinitionChange::Delete { kind: self.text()?, name: self.text()? },
         })
+    }
+
+    fn value(&mut self) -> Result<ValueChange> {
+        let (key, index) = (self.text()?, self.option(Decoder::number)?);
+        let content = self.option(|from| {
+            Ok(ValueContent { metadata: from.bytes()?.to_vec(), body: from.bytes()?.to_vec() })
+        })?;
+        check_key(&key)?;
+        let size = content.as_ref().map_or(0, |content| content.metadata.len().max(content.body.len()));
+        if size > DOCUMENT_SIZE_MAX {
+            return Err(bad("a compare-exchange value is within its limit"));
+        }
+        Ok(ValueChange { key, index, content })
+    }
+
+    fn guard(&mut self) -> Result<GuardChange> {
+        Ok(GuardChange { id: self.text()?, index: self.option(Decoder::number)?, is_deletion: self.bool()? })
     }
 
     fn output(&mut self) -> Result<OutputWrite> {

@@ -11,7 +11,8 @@
 
 use super::{DefinitionChange, OutputWrite, OutputWrites, Stamp, Write};
 use crate::commands::command::{Action, Command};
-use crate::{Batch, Error, Expected, Result};
+use crate::compare_exchange::GuardChange;
+use crate::{Batch, Error, Expected, Result, ValueChange};
 
 /// The version that is written.
 pub(super) const VERSION: u8 = 2;
@@ -33,6 +34,9 @@ pub(super) mod kind {
     pub const DEFINITIONS: u8 = 10;
     pub const OUTPUTS: u8 = 11;
     pub const DUE: u8 = 12;
+    pub const EXCHANGE: u8 = 20;
+    pub const EXCHANGES: u8 = 21;
+    pub const CLUSTER_TRANSACTION: u8 = 22;
 }
 
 /// The kinds of commands, as numbers that are stored.
@@ -123,6 +127,20 @@ impl Write {
                     });
                 }
             }
+            Write::Exchange(change) => {
+                out.byte(kind::EXCHANGE);
+                out.value(change);
+            }
+            Write::Exchanges(changes) => {
+                out.byte(kind::EXCHANGES);
+                out.list(changes, Encoder::value);
+            }
+            Write::ClusterTransaction(transaction) => {
+                out.byte(kind::CLUSTER_TRANSACTION);
+                out.batch(&transaction.documents)?;
+                out.list(&transaction.values, Encoder::value);
+                out.list(&transaction.guards, Encoder::guard);
+            }
             Write::Due { kind: due, until, count_max } => {
                 out.byte(kind::DUE);
                 out.byte(due.number());
@@ -209,6 +227,21 @@ impl Encoder<'_> {
                 self.text(name);
             }
         }
+    }
+
+    fn value(&mut self, change: &ValueChange) {
+        self.text(&change.key);
+        self.option(change.index, Encoder::number);
+        self.option(change.content.as_ref(), |out, content| {
+            out.bytes(&content.metadata);
+            out.bytes(&content.body);
+        });
+    }
+
+    fn guard(&mut self, guard: &GuardChange) {
+        self.text(&guard.id);
+        self.option(guard.index, Encoder::number);
+        self.bool(guard.is_deletion);
     }
 
     fn batch(&mut self, batch: &Batch) -> Result<()> {

@@ -269,7 +269,8 @@ impl MapIndex {
         self.stores(field) || vector.is_some_and(|vector| vector != "No")
     }
 
-    /// What it reads: collections, each once, or all documents; then collections that its maps load from, each once.
+    /// What it reads: collections, each once, or all documents; then collections that its maps load from, each once; then compare-exchange
+    /// values, if its maps load some.
     pub fn sources(&self) -> Vec<IndexSource> {
         let mut mapped: Vec<String> = Vec::new();
         let mut reads_all = false;
@@ -292,8 +293,10 @@ impl MapIndex {
             collection: (name != ALL_DOCUMENTS).then_some(name),
             is_referenced: true,
         };
+        let values = IndexSource { kind: ItemKind::CompareExchange, collection: None, is_referenced: true };
+        let values = self.maps.iter().any(|map| map.reads_compare_exchange()).then_some(values);
         let referenced = referenced.into_iter().map(of_referenced);
-        mapped.into_iter().map(IndexSource::of).chain(referenced).collect()
+        mapped.into_iter().map(IndexSource::of).chain(referenced).chain(values).collect()
     }
 
     /// The name of a field that it lacks, as errors say it.

@@ -63,6 +63,11 @@ pub fn is_behind(
     Ok(lacks(progress.items, last.items) || lacks(progress.tombstones, last.tombstones))
 }
 
+/// What was stored of a source that is loaded, behind an etag.
+pub(super) fn items_after<'d>(documents: &'d Snapshot<'_>, source: &IndexSource, etag: Etag) -> Result<Changes<'d>> {
+    Ok(documents.items(&[source.kind], source.collection.as_deref(), etag)?)
+}
+
 /// What was deleted of a source, behind an etag.
 pub(super) fn tombstones_after<'d>(
     documents: &'d Snapshot<'_>,
@@ -72,10 +77,13 @@ pub(super) fn tombstones_after<'d>(
     Ok(documents.deletions(&[source.kind], source.collection.as_deref(), etag)?)
 }
 
-/// The documents of a source, behind an etag.
+/// The documents of a source that is mapped, behind an etag.
 pub(super) fn documents_after<'d>(documents: &'d Snapshot<'_>, source: &IndexSource, etag: Etag) -> Result<ByEtag<'d>> {
     Ok(match (source.kind, &source.collection) {
         (ItemKind::Document, None) => documents.after(etag),
         (ItemKind::Document, Some(collection)) => documents.collection_after(collection, etag)?,
+        (ItemKind::CompareExchange, _) => {
+            return Err(documents::Error::Bug { rule: "an index maps documents" }.into());
+        }
     })
 }

@@ -290,7 +290,6 @@ impl Function {
             }
             Function::CounterNamesFor => Some(Feature::Counters),
             Function::TimeSeriesNamesFor => Some(Feature::TimeSeries),
-            Function::LoadCompareExchangeValue => Some(Feature::CompareExchange),
             _ => None,
         }
     }

@@ -281,6 +281,16 @@ pub static ROUTES: &[Route] = &[
     later("POST", "/databases/*/identity/next", ReadWrite, pending!(identities::next)),
     later("POST", "/databases/*/identity/seed", ReadWrite, pending!(identities::seed)),
     now("GET", "/databases/*/debug/identities", Read, identities::all),
+    // Compare exchange.
+    in_multi_get(maybe(
+        "GET",
+        "/databases/*/cmpxchg",
+        Read,
+        compare_exchange::get_few,
+        pending!(compare_exchange::get),
+    )),
+    later("PUT", "/databases/*/cmpxchg", ReadWrite, pending!(compare_exchange::put)),
+    later("DELETE", "/databases/*/cmpxchg", ReadWrite, pending!(compare_exchange::delete)),
     // Statistics and the like.
     in_multi_get(now("GET", "/databases/*/stats", Read, statistics::basic)),
     now("GET", "/databases/*/stats/detailed", Read, statistics::detailed),
@@ -383,9 +393,6 @@ pub static ROUTES: &[Route] = &[
     missing("POST", "/databases/*/admin/revisions/orphaned/adopt", Admin, Feature::Revisions),
     missing("POST", "/databases/*/revisions/revert/docs", ReadWrite, Feature::Revisions),
     missing("POST", "/databases/*/admin/revisions/bin-cleaner/config", Admin, Feature::Revisions),
-    missing("GET", "/databases/*/cmpxchg", Read, Feature::CompareExchange),
-    missing("PUT", "/databases/*/cmpxchg", ReadWrite, Feature::CompareExchange),
-    missing("DELETE", "/databases/*/cmpxchg", ReadWrite, Feature::CompareExchange),
     missing("PUT", "/databases/*/subscriptions", ReadWrite, Feature::Subscriptions),
     missing("GET", "/databases/*/subscriptions", Read, Feature::Subscriptions),
     missing("DELETE", "/databases/*/subscriptions", ReadWrite, Feature::Subscriptions),

@@ -84,16 +84,22 @@ fn left(source: &IndexSource, progress: &Progress, documents: &Snapshot<'_>) -> 
     let ItemCounts { count: document_total, tombstone_count: tombstone_total, .. } =
         counts.map(|counts| counts[source.kind]).unwrap_or_default();
     let last = documents.last_etags(source.kind, collection).map_err(failed)?;
-    let mut to_take = match (source.kind, collection) {
-        (ItemKind::Document, None) => documents.after(progress.items),
-        (ItemKind::Document, Some(name)) => documents.collection_after(name, progress.items).map_err(failed)?,
+    let take = || match (source.kind, collection) {
+        (ItemKind::Document, None) => documents.after(progress.items).skip_documents(COUNTED_ITEMS_MAX),
+        (ItemKind::Document, Some(name)) => {
+            documents.collection_after(name, progress.items)?.skip_documents(COUNTED_ITEMS_MAX)
+        }
+        (ItemKind::CompareExchange, _) => {
+            let items = documents.items(&[source.kind], None, progress.items)?;
+            Ok(items.take(COUNTED_ITEMS_MAX as usize).count() as u64)
+        }
     };
     let to_remove = documents.deletions(&[source.kind], collection, progress.tombstones).map_err(failed)?;
     // An index that begins has all of them before it.
     let left_documents = match progress.items {
         0 => document_total,
         etag => {
-            let counted = to_take.skip_documents(COUNTED_ITEMS_MAX).map_err(failed)?;
+            let counted = take().map_err(failed)?;
             estimated(counted, COUNTED_ITEMS_MAX, etag, last.items, document_total)
         }
     };
