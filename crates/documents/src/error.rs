@@ -18,9 +18,9 @@ pub enum Error {
         actual: Actual,
     },
     /// Something that a patch read was changed before what it wants was written. Resolve the batch again, then retry.
-    #[error("document '{id}' was changed while a patch that reads it ran")]
+    #[error("'{id}' was changed while a patch that reads it ran")]
     ReadChanged {
-        /// The document.
+        /// The document, or the key of the compare-exchange value.
         id: String,
     },
     /// Values or documents of a cluster-wide transaction were changed by another one first. Load them again, then retry.

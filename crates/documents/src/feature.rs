@@ -52,10 +52,6 @@ features! {
         "A time series is a sequence of values with times that belongs to a document.";
     Revisions, "revisions", "revisions",
         "A revision is a former state of a document, kept when the document changes.";
-    CompareExchange, "compare exchange", "compare-exchange",
-        "A compare-exchange value is a value with a key and an index that is changed only if its index is the expected one.";
-    ClusterTransactions, "cluster-wide transactions", "cluster-wide-transactions",
-        "A cluster-wide transaction is one that a majority of nodes accepts.";
     Subscriptions, "subscriptions", "subscriptions",
         "A subscription sends the documents that match a query to a client, and remembers which the client has confirmed.";
     Tcp, "TCP connections (subscriptions, replication)", "tcp-connections",
@@ -161,7 +157,6 @@ impl Feature {
     /// The feature that a function of scripts and of JavaScript indexes needs, where the function does not exist here.
     pub fn of_script_function(name: &str) -> Feature {
         match name {
-            "cmpxchg" => Feature::CompareExchange,
             "counter" | "counterRaw" | "incrementCounter" | "deleteCounter" | "counterNamesFor" => Feature::Counters,
             "timeseries" | "timeSeriesNamesFor" => Feature::TimeSeries,
             "attachments" | "attachmentsFor" | "loadAttachment" | "loadAttachments" => Feature::Attachments,

@@ -39,7 +39,7 @@ pub use commands::outcome::{CommandResult, NO_DATE, Outcome, WrittenPatch};
 pub use commands::patch::{PatchInput, PatchReport, PatchRequest, PatchRun, PatchScript, PatchStatus};
 pub use commands::resolve::{ScriptRunner, View};
 pub use compare_exchange::{
-    BulkDocs, ClusterTransaction, CompareExchangeValue, Exchanged, TransactionOutcome, ValueChange, ValuesByPrefix, Violation,
+    BulkDocs, ClusterTransaction, CompareExchangeValue, Exchanged, TransactionOutcome, ValueChange, ValuesByPrefix, Violation, is_guard,
 };
 pub use document::Document;
 pub use due::{DueDocument, DueKind, DueTimes};

@@ -328,6 +328,11 @@ impl<'a, 'e> Writing<'a, 'e> {
             }
             self.spare_key = found.key;
         }
+        for (key, index) in &batch.value_reads {
+            if self.index_of_value(key)? != *index {
+                return Err(Error::ReadChanged { id: key.clone() });
+            }
+        }
         Ok(())
     }
 

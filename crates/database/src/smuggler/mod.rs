@@ -25,6 +25,7 @@ mod reader;
 mod record;
 mod result;
 mod transform;
+mod values;
 
 pub(crate) use export::DumpWriter;
 pub use export::{DumpSink, Export};

@@ -32,6 +32,8 @@ pub struct Batch {
     pub(crate) skip_unchanged: bool,
     /// The ids read while the batch was made, each with its change vector (`None`: missing). The batch runs only if all are unchanged.
     pub(crate) reads: Vec<(String, Option<String>)>,
+    /// The same for compare-exchange values: keys and indexes (0: missing).
+    pub(crate) value_reads: Vec<(String, u64)>,
     /// Ids that end as if they were to be completed are used as they are.
     pub(crate) ids_are_whole: bool,
     /// Of the documents that it writes.

@@ -46,6 +46,8 @@ pub struct View<'v> {
     deleted: Vec<Vec<u8>>,
     /// Ids read from the snapshot, with their change vectors.
     reads: BTreeMap<String, Option<String>>,
+    /// Keys of compare-exchange values read from it, with their indexes.
+    value_reads: BTreeMap<String, u64>,
 }
 
 /// A document that a command before writes.
@@ -82,6 +84,17 @@ impl View<'_> {
             is_archived: document.flags().is_archived(),
             stored: Some((vector, document.last_modified())),
         }))
+    }
+
+    /// The compare-exchange value with this key, without its metadata: JSON.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read.
+    pub fn value(&mut self, key: &str) -> Result<Option<Vec<u8>>> {
+        let value = self.snapshot.compare_exchange_value(key)?;
+        self.value_reads.insert(key.to_owned(), value.map_or(0, |value| value.index()));
+        Ok(value.and_then(|value| value.object()).map(|object| object.bytes().to_vec()))
     }
 
     /// Adds a document to what is written.
@@ -214,7 +227,14 @@ impl Batch {
     /// A document is not as a patch expects it; a script fails.
     pub fn resolve<R: ScriptRunner>(&self, snapshot: &Snapshot<'_>, runner: &mut R) -> Result<Batch, R::Error> {
         let batch = Batch { commands: Vec::with_capacity(self.commands.len()), ..self.clone() };
-        let mut view = View { snapshot, batch, written: HashMap::new(), deleted: Vec::new(), reads: BTreeMap::new() };
+        let mut view = View {
+            snapshot,
+            batch,
+            written: HashMap::new(),
+            deleted: Vec::new(),
+            reads: BTreeMap::new(),
+            value_reads: BTreeMap::new(),
+        };
         for command in &self.commands {
             match &command.action {
                 Action::Patch(patch) => view.resolve(runner, patch)?,
@@ -224,7 +244,8 @@ impl Batch {
                 }
             }
         }
-        Ok(Batch { reads: view.reads.into_iter().collect(), ..view.batch })
+        let (reads, value_reads) = (view.reads.into_iter().collect(), view.value_reads.into_iter().collect());
+        Ok(Batch { reads, value_reads, ..view.batch })
     }
 
     /// The report of the first patch of a resolved batch, for a dry run.

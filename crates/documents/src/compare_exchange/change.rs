@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use json::Minifier;
+use json::{Minifier, Raw};
 
 use crate::items::change::{Deletion, Parts};
 use crate::items::collections::NO_COLLECTION;
@@ -75,8 +75,13 @@ impl ValueChange {
         Ok(ValueChange { key: key.to_owned(), index, content })
     }
 
+    /// The value that is put.
+    pub fn value(&self) -> Option<Raw<'_>> {
+        self.content.as_ref().map(|content| Raw::new(&content.body))
+    }
+
     /// Bytes that it holds in memory, about.
-    pub(crate) fn size(&self) -> usize {
+    pub fn size(&self) -> usize {
         let content = self.content.as_ref().map_or(0, |content| content.metadata.len() + content.body.len());
         size_of::<ValueChange>() + self.key.len() + content
     }
@@ -140,6 +145,12 @@ impl Writing<'_, '_> {
             count += u64::from(self.exchange(change)?.is_done);
         }
         Ok(count)
+    }
+
+    /// The index of a value; 0: there is none.
+    pub(crate) fn index_of_value(&self, key: &str) -> Result<u64> {
+        let key = ItemKind::CompareExchange.key(key);
+        Ok(self.find_item(ItemKind::CompareExchange, &key)?.map_or(0, |stored| stored.head.etag))
     }
 
     /// Puts or deletes a value whose condition holds; gives the etag of that, `None` if there was nothing to be deleted.

@@ -38,8 +38,8 @@ pub(crate) struct GuardChange {
     pub is_deletion: bool,
 }
 
-/// Whether a key is that of a guard.
-pub(super) fn is_guard(key: &str) -> bool {
+/// Whether a key is that of an atomic guard.
+pub fn is_guard(key: &str) -> bool {
     key.get(..PREFIX.len()).is_some_and(|start| start.eq_ignore_ascii_case(PREFIX))
 }
 

@@ -18,6 +18,7 @@ mod value;
 
 pub(crate) use change::{ValueContent, check_key};
 pub use change::{Exchanged, ValueChange};
+pub use guard::is_guard;
 pub(crate) use guard::{GuardChange, GuardIndexes};
 pub use snapshot::{CompareExchangeValue, ValuesByPrefix};
 pub use transaction::{BulkDocs, ClusterTransaction, TransactionOutcome, Violation};

@@ -224,6 +224,10 @@ impl<'b> Decoder<'b> {
             ids_are_whole: self.bool()?,
             flags: Flags(self.small()?),
             reads: self.list(|from| Ok((from.text()?, from.option(Decoder::text)?)))?,
+            value_reads: match self.version {
+                1 | 2 => Vec::new(),
+                _ => self.list(|from| Ok((from.text()?, from.number()?)))?,
+            },
             ..Batch::default()
         };
         let names = self.list(Decoder::text)?;

@@ -15,9 +15,9 @@ use crate::compare_exchange::GuardChange;
 use crate::{Batch, Error, Expected, Result, ValueChange};
 
 /// The version that is written.
-pub(super) const VERSION: u8 = 2;
+pub(super) const VERSION: u8 = 3;
 
-/// The oldest version that is read: its puts have no date of their own.
+/// The oldest version that is read. In version 1 puts have no date of their own; before version 3 no batch has read compare-exchange values.
 pub(super) const VERSION_MIN: u8 = 1;
 
 /// The kinds of writes, as numbers that are stored: never reuse one.
@@ -251,6 +251,10 @@ impl Encoder<'_> {
         self.list(&batch.reads, |out, (id, vector)| {
             out.text(id);
             out.option(vector.as_deref(), Encoder::text);
+        });
+        self.list(&batch.value_reads, |out, (key, index)| {
+            out.text(key);
+            out.number(*index);
         });
         self.list(batch.collections.names(), |out, name| out.text(name));
         self.bytes(&batch.text);

@@ -598,8 +598,8 @@ mod tests {
         check(&format!(r#"{{"Name":"Auto/X",{MAP}}}"#), "Invalid");
         check(r#"{"Name":"X","Maps":["from u in docs.Users select new { A = u.Foo( }"]}"#, "Compile");
         check(
-            r#"{"Name":"X","Maps":["map('Users', u => ({ a: cmpxchg(u.A) }))"]}"#,
-            "MissingFeature(MissingFeature { feature: CompareExchange, subject: Some(\"cmpxchg() in an index\") })",
+            r#"{"Name":"X","Maps":["map('Users', u => ({ a: counterNamesFor(u) }))"]}"#,
+            "MissingFeature(MissingFeature { feature: Counters, subject: Some(\"counterNamesFor() in an index\") })",
         );
         check(r#"{"Name":"X","Maps":["map('Users', u => ({ a: + }))"]}"#, "Compile");
         for (map, feature, subject) in [

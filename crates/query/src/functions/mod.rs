@@ -9,6 +9,7 @@ mod affix;
 mod argument;
 mod boost;
 mod clause;
+mod compare_exchange;
 mod exact;
 mod exists;
 pub(crate) mod facet;
@@ -34,6 +35,7 @@ mod vector;
 pub use argument::{Argument, Kind};
 pub use clause::Clause;
 pub(crate) use clause::{GroupField, Use};
+pub(crate) use compare_exchange::CMPXCHG;
 pub use function::Function;
 pub(crate) use id::ID;
 pub(crate) use metadata::GET_METADATA;
@@ -61,6 +63,7 @@ pub static FUNCTIONS: &[&Function] = &[
     // Values and orders.
     &id::ID,
     &metadata::GET_METADATA,
+    &compare_exchange::CMPXCHG,
     &order::SCORE,
     &order::RANDOM,
     // Groups.
@@ -98,7 +101,6 @@ pub static FUNCTIONS: &[&Function] = &[
     // Refused by name.
     &order::CUSTOM,
     &missing::WHEN,
-    &missing::CMPXCHG,
     &missing::NOW,
     &missing::TODAY,
     &missing::COUNTER,

@@ -137,7 +137,7 @@ impl Map {
                 source,
                 reads_metadata: true,
                 referenced: std::mem::take(&mut script.referenced),
-                reads_compare_exchange: false,
+                reads_compare_exchange: script.reads_values,
                 missing: None,
                 makes: linq::Makes {
                     fields: script.makes_fields,

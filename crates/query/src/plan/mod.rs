@@ -56,6 +56,10 @@ pub struct Plan {
     pub script: Option<ScriptClause>,
     /// Paths to ids of documents to include, without the alias.
     pub includes: Vec<String>,
+    /// Paths to keys of compare-exchange values that come with the results.
+    pub included_values: Vec<String>,
+    /// True if the query reads compare-exchange values.
+    pub reads_values: bool,
     /// Whether it is to be told why results score what they do.
     pub explanations: Option<Explanations>,
     /// Whether it is to be told how long each step takes.
@@ -116,17 +120,20 @@ impl Plan {
             true => None,
             false => Projection::plan(query, grouping.as_ref(), parameters)?,
         };
-        let Includes { paths: includes, explanations, has_timings } = includes;
+        let Includes { paths: includes, values: included_values, explanations, has_timings } = includes;
         if explanations.is_some() && filter.is_some() {
             return Err(Refused::NotSupported("'filter' beside explanations()".to_owned()));
         }
         let page = Page::of(&query.limit, parameters)?;
         let is_explained = query.is_explained;
+        let reads_values = !included_values.is_empty();
         let plan = Plan {
             find,
             projection,
             script,
             includes,
+            included_values,
+            reads_values,
             explanations,
             has_timings,
             is_explained,
@@ -168,7 +175,7 @@ impl Plan {
 
     /// Whether anything comes with its results.
     pub fn has_includes(&self) -> bool {
-        !self.includes.is_empty() || !self.highlights().is_empty() || self.explanations.is_some() || self.has_timings
+        !self.includes.is_empty() || !self.included_values.is_empty() || !self.highlights().is_empty() || self.explanations.is_some() || self.has_timings
     }
 
     /// The function of `select` that gives something else than results, if there is one.

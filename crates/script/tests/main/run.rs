@@ -31,6 +31,13 @@ impl Host for One {
         Ok(id.eq_ignore_ascii_case("users/2").then(|| stored("users/2", r#"{"Name":"Bob","D":1.50,"N":[{"x":1.0}]}"#)))
     }
 
+    fn value(&mut self, key: &str) -> Result<Option<Rc<[u8]>>, String> {
+        match key {
+            "broken" => Err("it cannot be read".to_owned()),
+            key => Ok(key.eq_ignore_ascii_case("k1").then(|| Rc::from(&br#"{"Name":"Ann","N":1.50}"#[..]))),
+        }
+    }
+
     fn new_id(&mut self, given: &str) -> Result<String, String> {
         Ok(format!("{given}7-A"))
     }

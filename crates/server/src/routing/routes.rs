@@ -15,7 +15,7 @@ use super::access::Access;
 use super::exchange::Exchange;
 use crate::error::{Result, Write};
 use crate::handlers::{
-    api_keys, backups, bulk_docs, bulk_insert, certificates, changes, collections, compactions, configuration,
+    api_keys, backups, bulk_docs, bulk_insert, certificates, changes, collections, compactions, compare_exchange, configuration,
     databases, diagnostics, docs, due, health, hilo, identities, indexes, info_package, live, log_configuration, mcp,
     members, metrics, monitoring, multi_get, node_info, operations, pages, patches, queries, restores, safety,
     sample_data, signing_in, smuggler, statistics, streams, studio, tasks, test_endpoints, topology, traffic_watch,

@@ -173,8 +173,6 @@ fn what_comes_with_documents_later_is_refused_by_name() {
         ("counter=likes", "counters"),
         ("timeseries=a", "time series"),
         ("revisionsBefore=2020-01-01", "revisions"),
-        ("cmpxchg=x", "compare exchange"),
-        ("txMode=ClusterWide", "cluster-wide transactions"),
     ] {
         let line = format!("GET /databases/db/docs?id=users/1&{parameter}");
         wire.check_error(

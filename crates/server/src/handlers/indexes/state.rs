@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use database::documents::{Date, LastEtags};
+use database::documents::{Date, ItemKind, LastEtags};
 use database::{Database, DatabaseRecord, Index, IndexStatistics, IndexingBatch};
 use hyper::StatusCode;
 use json::Value;
@@ -185,7 +185,8 @@ impl ObservedIndex {
             json.name("Status").string(status_name(index)).name("EntriesCount").unsigned(statistics.entry_count);
             json.name("ErrorsCount").unsigned(statistics.error_count).name("SourceType").string("Documents");
             json.name("ReferencedCollections").array(|json| {
-                for source in index.sources().iter().filter(|source| source.is_referenced) {
+                let is_collection = |source: &&IndexSource| source.is_referenced && source.kind == ItemKind::Document;
+                for source in index.sources().iter().filter(is_collection) {
                     json.string(source.name());
                 }
             });

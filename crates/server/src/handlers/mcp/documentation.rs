@@ -37,6 +37,7 @@ static PAGES: &[Page] = &[
     page!("docs/indexes.md"),
     page!("docs/search.md"),
     page!("docs/transactions.md"),
+    page!("docs/compare-exchange.md"),
     page!("docs/lifetimes.md"),
     page!("docs/backup.md"),
     page!("docs/cli.md"),
