@@ -1,5 +1,5 @@
-// How the studio is built: hashed names under assets/, and `x.br` and `x.gz` beside what gets smaller by it.
-import { readFileSync, readdirSync, writeFileSync } from "node:fs";
+// How the studio is built: hashed names under assets/, and `x.br` and `x.gz` in place of what gets smaller by it.
+import { readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import react from "@vitejs/plugin-react";
@@ -22,12 +22,11 @@ function packed(): Plugin {
         const content = readFileSync(join(folder, name));
         if (content.length <= WORTHWHILE_SIZE) continue;
         const brotli = brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: content.length } });
-        for (const [ending, bytes] of [
-          ["br", brotli],
-          ["gz", gzipSync(content, { level: 9 })],
-        ] as const) {
-          if (bytes.length < content.length) writeFileSync(join(folder, `${name}.${ending}`), bytes);
-        }
+        const gzip = gzipSync(content, { level: 9 });
+        if (brotli.length >= content.length || gzip.length >= content.length) continue;
+        writeFileSync(join(folder, `${name}.br`), brotli);
+        writeFileSync(join(folder, `${name}.gz`), gzip);
+        rmSync(join(folder, name));
       }
     },
   };

@@ -17,6 +17,7 @@ use crate::compaction::WriteGate;
 use crate::due::DueTasks;
 use crate::indexes::IndexingPool;
 use crate::queue::Queue;
+use crate::subscriptions::Subscriptions;
 use crate::tombstones::TombstoneCleaning;
 use crate::{ChangeListener, Error, IndexChange, Indexes, Limits, Operations, QuerySettings, Result, folders};
 
@@ -39,6 +40,7 @@ pub struct Database {
     listeners: Listeners,
     tombstone_cleaning: Arc<TombstoneCleaning>,
     due_tasks: Arc<DueTasks>,
+    subscriptions: Arc<Subscriptions>,
     operations: Arc<Operations>,
     /// Set when it is disabled or deleted: nothing is written any more.
     is_closed: AtomicBool,
@@ -117,6 +119,7 @@ impl Database {
             listeners: Listeners::default(),
             tombstone_cleaning: Arc::default(),
             due_tasks: Arc::default(),
+            subscriptions: Arc::default(),
             operations: Arc::new(Operations::new(limits.ended_operations_count_max)),
             indexes: Arc::new(Indexes::new(indexes, pool.clone(), limits)),
             is_closed: AtomicBool::new(false),
@@ -145,6 +148,7 @@ impl Database {
             listeners: Listeners::default(),
             tombstone_cleaning: self.tombstone_cleaning.clone(),
             due_tasks: self.due_tasks.clone(),
+            subscriptions: self.subscriptions.clone(),
             operations: self.operations.clone(),
             indexes: self.indexes.clone(),
             is_closed: AtomicBool::new(false),
@@ -284,6 +288,10 @@ impl Database {
 
     pub(crate) fn due_tasks(&self) -> &DueTasks {
         &self.due_tasks
+    }
+
+    pub(crate) fn subscriptions_in_memory(&self) -> &Subscriptions {
+        &self.subscriptions
     }
 
     /// Refuses writes from now on.

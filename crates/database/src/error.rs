@@ -113,6 +113,30 @@ pub enum Error {
         /// The database.
         name: String,
     },
+    /// A subscription cannot be made, changed or served as asked for.
+    #[error("{rule}")]
+    BadSubscription {
+        /// What is wrong, and what to do.
+        rule: String,
+    },
+    /// There is no subscription of that name.
+    #[error("Subscription with name '{name}' was not found in database '{database}'")]
+    NoSubscription {
+        /// The name asked for.
+        name: String,
+        /// The database.
+        database: String,
+    },
+    /// Another subscription has that name.
+    #[error(
+        "A subscription with the name '{name}' already exists in database '{database}'. Choose another name, or update it"
+    )]
+    SubscriptionExists {
+        /// The name, as it was given.
+        name: String,
+        /// The database.
+        database: String,
+    },
     /// A compaction cannot be made as asked for.
     #[error("{rule}")]
     BadCompaction {

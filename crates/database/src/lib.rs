@@ -49,6 +49,7 @@ mod sample_data;
 mod script_memory;
 mod settings;
 pub mod smuggler;
+pub mod subscriptions;
 mod system;
 mod threads;
 pub mod time_span;

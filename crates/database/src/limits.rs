@@ -276,6 +276,8 @@ pub(crate) const SNAPSHOT_HEAD_SIZE_MAX: usize = 64 << 20;
 pub(crate) const ARCHIVE_MARK_EVERY: Duration = Duration::from_secs(1);
 /// How often what is new of an archived database goes to its places.
 pub(crate) const ARCHIVE_EVERY: Duration = Duration::from_secs(5);
+/// How long a compaction waits until the archive has what was committed before it. Writes wait meanwhile.
+pub(crate) const ARCHIVE_REST_TIME_MAX: Duration = Duration::from_secs(10);
 /// Databases whose journal is copied at once, each on a thread.
 pub(crate) const ARCHIVES_AT_ONCE_MAX: usize = 4;
 /// Times of one database that wait to be archived.
@@ -284,12 +286,33 @@ pub(crate) const ARCHIVE_MARKS_MAX: usize = 65_536;
 pub(crate) const ARCHIVE_WAITING_BYTES_MAX: u64 = 4 << 30;
 /// Bytes of records after which a segment of an archive ends.
 pub(crate) const SEGMENT_SIZE_MAX: u64 = 64 << 20;
-/// Bytes of the head of a segment: mostly its times.
-pub(crate) const SEGMENT_HEAD_SIZE_MAX: usize = 16 << 20;
+/// Bytes of the head of a segment: mostly its times, and the record of the database.
+pub(crate) const SEGMENT_HEAD_SIZE_MAX: usize = 80 << 20;
 /// Bytes of a file that says which snapshot belongs to an archive.
 pub(crate) const BASE_SIZE_MAX: u64 = 4096;
 /// The logarithm of the window that a file may want of memory when it is read: 128 MiB.
 pub(crate) const BACKUP_WINDOW_LOG_MAX: u32 = 27;
+
+/// Subscriptions of a database: each is a row that lists read.
+pub(crate) const SUBSCRIPTIONS_MAX: usize = 10_000;
+/// Bytes of the name of a subscription.
+pub(crate) const SUBSCRIPTION_NAME_SIZE_MAX: usize = 512;
+/// Bytes of the query of a subscription.
+pub(crate) const SUBSCRIPTION_QUERY_SIZE_MAX: usize = 64 << 10;
+/// Workers of one subscription at once.
+pub(crate) const SUBSCRIPTION_WORKERS_MAX: usize = 256;
+/// Workers that wait until a subscription has none.
+pub(crate) const SUBSCRIPTION_WAITING_MAX: usize = 256;
+/// Documents of a batch of a subscription, whatever its worker asks for.
+pub const SUBSCRIPTION_BATCH_COUNT_MAX: usize = 65_536;
+/// Bytes of a batch of a subscription after which it takes no more documents.
+pub(crate) const SUBSCRIPTION_BATCH_SIZE_MAX: usize = 8 << 20;
+/// How long a subscription looks for documents that fit before it looks whether its worker is still there.
+pub(crate) const SUBSCRIPTION_LOOK_TIME: Duration = Duration::from_millis(200);
+/// Documents that do not fit, after which a subscription stores that it passed them although no worker has acknowledged anything.
+pub(crate) const SUBSCRIPTION_PASSED_STORED: u64 = 4096;
+/// Documents of a subscription that are to be sent again. Beyond that it waits for acknowledgements.
+pub(crate) const SUBSCRIPTION_AGAIN_MAX: usize = 65_536;
 
 /// Bytes that the journals of a copy may take beside it, while it is written.
 pub(crate) const COMPACTION_JOURNAL_SIZE: u64 = 256 << 20;

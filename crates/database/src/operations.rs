@@ -32,6 +32,8 @@ pub struct Progress {
     pub last_processed_id: Option<String>,
     /// Documents among the items.
     pub documents_processed: u64,
+    /// Operations on counters.
+    pub counters_processed: u64,
     /// What an export or import has counted.
     pub transfer: Option<Arc<SmugglerResult>>,
     /// How far a compaction is.
@@ -45,6 +47,8 @@ pub struct OperationResult {
     pub total: u64,
     /// Documents among them.
     pub documents_processed: u64,
+    /// Operations on counters.
+    pub counters_processed: u64,
     /// A sentence for people.
     pub message: String,
     /// Per-document results, if requested.

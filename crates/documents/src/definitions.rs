@@ -74,6 +74,18 @@ impl Writing<'_, '_> {
 }
 
 impl Snapshot<'_> {
+    /// One definition; `None` if there is none of that name.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails.
+    pub fn definition(&self, kind: &str, name: &str) -> Result<Option<Vec<u8>>> {
+        let (_, _, tx) = self.parts();
+        let Some(tree) = Tree::open(tx, DEFINITIONS)? else { return Ok(None) };
+        let Some(value) = tree.get(tx, &key(kind, name))? else { return Ok(None) };
+        Ok(Some(split(value)?.1.to_vec()))
+    }
+
     /// All definitions of a kind, by name.
     ///
     /// # Errors
@@ -120,6 +132,8 @@ mod tests {
             .unwrap();
         let expected = [b"2".to_vec(), b"3".to_vec()];
         assert_eq!(store.read().definitions("index").unwrap(), expected);
+        assert_eq!(store.read().definition("index", "B").unwrap(), Some(b"3".to_vec()));
+        assert_eq!(store.read().definition("index", "gone").unwrap(), None);
         let target = Environment::in_memory(Options::default()).unwrap();
         store.copy_into(&target, |_| true).unwrap();
         let copy = DocumentStore::open(target, StoreOptions::default()).unwrap();

@@ -73,6 +73,32 @@ pub enum Error {
         /// The rule it breaks.
         rule: &'static str,
     },
+    /// Counters belong to a document that exists. Store the document first.
+    #[error("Document '{id}' does not exist. Cannot operate on counters of a missing document.")]
+    MissingDocument {
+        /// The document.
+        id: String,
+    },
+    /// A counter is a 64-bit number. Raise it by less, or delete it.
+    #[error("Could not increment counter '{name}' from document '{document_id}' with value '{value}' by '{delta}'.")]
+    CounterOverflow {
+        /// The document.
+        document_id: String,
+        /// The counter.
+        name: String,
+        /// Its value.
+        value: i64,
+        /// What was to be added.
+        delta: i64,
+    },
+    /// A name that no counter can have.
+    #[error("the counter name '{}' is not valid: {rule}", .name.escape_debug())]
+    BadCounterName {
+        /// The name given.
+        name: String,
+        /// The rule it breaks.
+        rule: &'static str,
+    },
     /// The text is not JSON that can be stored.
     #[error(transparent)]
     Json(#[from] json::Error),

@@ -5,6 +5,14 @@ pub const ID_SIZE_MAX: usize = 512;
 
 /// Bytes of the key of a compare-exchange value.
 pub const VALUE_KEY_SIZE_MAX: usize = 512;
+/// Bytes of the name of a counter.
+pub const COUNTER_NAME_SIZE_MAX: usize = 512;
+
+/// Bytes of the list of all names of a document's counters, as JSON. It is written with each name that is added.
+pub const COUNTER_NAMES_SIZE_MAX: usize = 4 * 1024 * 1024;
+
+/// Databases that a counter can have values of.
+pub const COUNTER_NODE_COUNT_MAX: usize = 1024;
 
 /// Bytes of one document, body and stored metadata together.
 pub const DOCUMENT_SIZE_MAX: usize = 64 * 1024 * 1024;

@@ -256,6 +256,11 @@ impl<'s> Snapshot<'s> {
         })
     }
 
+    /// The id of the database, as change vectors have it.
+    pub fn database_id(&self) -> &str {
+        self.store.database_id()
+    }
+
     /// The last etag given out.
     ///
     /// # Errors

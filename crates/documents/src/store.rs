@@ -22,6 +22,8 @@ pub struct DocumentStore {
 pub(crate) struct Names {
     /// 22 characters.
     pub database_id: String,
+    /// The same as bytes.
+    pub database_bytes: [u8; 16],
     pub node_tag: String,
     /// The database in the entries of change vectors that name guards: 22 characters, made from the database id.
     pub transaction_id: String,
@@ -59,14 +61,15 @@ impl DocumentStore {
     /// Storage fails, or holds something else; or the documents are not whole or of a newer format.
     pub fn open(environment: Environment, options: StoreOptions) -> Result<DocumentStore> {
         let schema = Schema::open(&environment, options.new_database_id)?;
-        let (database_id, transaction_id) = {
+        let database_bytes = {
             let reader = environment.read();
             let bytes = schema.state.get(&reader, DATABASE_ID)?;
-            let bytes = bytes.ok_or(Error::Corrupt { rule: "the database id is stored" })?;
-            let inverted: Vec<u8> = bytes.iter().map(|byte| !byte).collect();
-            (base64::encode_unpadded(bytes), base64::encode_unpadded(&inverted))
+            let bytes = bytes.and_then(|bytes| <[u8; 16]>::try_from(bytes).ok());
+            bytes.ok_or(Error::Corrupt { rule: "the database id is stored, and has 16 bytes" })?
         };
-        let names = Names { database_id, node_tag: options.node_tag, transaction_id };
+        let database_id = base64::encode_unpadded(&database_bytes);
+        let transaction_id = base64::encode_unpadded(&database_bytes.map(|byte| !byte));
+        let names = Names { database_id, database_bytes, node_tag: options.node_tag, transaction_id };
         let store = DocumentStore { environment, schema, names, settings: ArcSwap::default() };
         store.build_due()?;
         Ok(store)
@@ -104,6 +107,11 @@ impl DocumentStore {
     /// The tag of this node in change vectors.
     pub fn node_tag(&self) -> &str {
         &self.names.node_tag
+    }
+
+    /// The change vector of a write of this database alone.
+    pub fn vector_of(&self, etag: Etag) -> String {
+        self.names.vector(etag)
     }
 
     /// The state as it is now, for as long as the snapshot is held.
@@ -228,6 +236,7 @@ mod tests {
     fn a_vector_of_ours_is_known_by_its_text() {
         let names = Names {
             database_id: "pITDlhlRaEeJh16dDBREzg".to_owned(),
+            database_bytes: [0; 16],
             node_tag: "A".to_owned(),
             transaction_id: String::new(),
         };

@@ -258,24 +258,30 @@ impl<'a, 'e> Writing<'a, 'e> {
         Ok(outcome)
     }
 
-    pub(crate) fn run_command(&mut self, batch: &Batch, command: &Command, outcome: &mut Outcome) -> Result<CommandResult> {
+    pub(crate) fn run_command(
+        &mut self,
+        batch: &Batch,
+        command: &Command,
+        outcome: &mut Outcome,
+    ) -> Result<CommandResult> {
         match &command.action {
             Action::Put { content, collection, .. } => {
                 let (decision, found) = self.decide_put(batch, command, content, *collection)?;
                 let collection = collection.and_then(|place| batch.collections.name(place)).map(str::to_owned);
-                let (id, change_vector, last_modified) = match decision {
+                let (id, change_vector, last_modified, flags) = match decision {
                     PutDecision::Write(put) => {
                         outcome.changed_count += 1;
                         outcome.stored_count += 1;
                         self.apply_put(&put, found)?;
-                        (put.id, put.vector.unwrap_or_else(|| self.store.names.vector(put.etag)), put.last_modified)
+                        let vector = put.vector.unwrap_or_else(|| self.store.names.vector(put.etag));
+                        (put.id, vector, put.last_modified, put.flags)
                     }
                     PutDecision::Unchanged(id, document) => {
                         self.spare_key = found.key;
-                        (id, self.vector_of(&document), document.head.last_modified)
+                        (id, self.vector_of(&document), document.head.last_modified, document.head.flags)
                     }
                 };
-                Ok(CommandResult::Put { id: id.into_owned(), collection, change_vector, last_modified })
+                Ok(CommandResult::Put { id: id.into_owned(), collection, change_vector, last_modified, flags })
             }
             Action::Delete => {
                 let deleted = self.delete(&command.id, &command.expected)?;
@@ -291,6 +297,10 @@ impl<'a, 'e> Writing<'a, 'e> {
                 Err(Error::BadBatch { rule: "a batch with patches must be resolved before it is run".to_owned() })
             }
             Action::Patched(patched) => self.run_patched(batch, patched, outcome),
+            Action::Counters(counters) => {
+                outcome.counter_count += counters.operations.len() as u64;
+                self.run_counters(counters)
+            }
             Action::TrackChanges(entities) => {
                 entities.iter().try_for_each(|(id, vector)| self.check_unchanged(id, vector))?;
                 Ok(CommandResult::TrackChanges)

@@ -48,6 +48,7 @@ impl WriteResult {
             CommandResult::Patch { report, written } => {
                 (report.id, written.map(|written| written.change_vector), false)
             }
+            CommandResult::Counters { id, document_change_vector, .. } => (id, document_change_vector, false),
             CommandResult::PatchMany | CommandResult::TrackChanges => (String::new(), None, false),
         };
         WriteResult { id, change_vector, is_deleted }

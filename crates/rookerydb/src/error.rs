@@ -119,6 +119,9 @@ pub(crate) fn of_documents(error: documents::Error) -> Error {
         E::NotSupported(missing) => Error::NotSupported(missing.to_string()),
         E::CollectionMismatch { .. }
         | E::BadId { .. }
+        | E::MissingDocument { .. }
+        | E::CounterOverflow { .. }
+        | E::BadCounterName { .. }
         | E::Json(_)
         | E::NotAnObject { .. }
         | E::TooLarge { .. }

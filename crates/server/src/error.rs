@@ -422,7 +422,9 @@ impl Error {
             for (name, text) in &shape.extra {
                 json.name(name).optional_string(text.as_deref());
             }
-            if let Error::Database(database::Error::Documents(documents::Error::TransactionConflict { violations })) = self {
+            if let Error::Database(database::Error::Documents(documents::Error::TransactionConflict { violations })) =
+                self
+            {
                 json.name("ConcurrencyViolations")
                     .array(|json| violations.iter().for_each(|violation| violation.write(json)));
             }
@@ -689,7 +691,11 @@ fn documents_shape(error: &database::documents::Error) -> Shape {
         E::CollectionMismatch { .. } => {
             Shape::refused("Raven.Client.Exceptions.Documents.DocumentCollectionMismatchException")
         }
-        E::BadId { .. } => Shape::refused(ARGUMENT),
+        E::BadId { .. } | E::BadCounterName { .. } => Shape::refused(ARGUMENT),
+        E::MissingDocument { .. } => Shape::refused("Raven.Client.Exceptions.Documents.DocumentDoesNotExistException"),
+        E::CounterOverflow { .. } => {
+            Shape::refused("Raven.Client.Exceptions.Documents.Counters.CounterOverflowException")
+        }
         E::Json(error) if error.reason == json::Reason::UnexpectedEnd => Shape::refused(END_OF_STREAM),
         E::Json(_) => Shape::refused(INVALID_DATA),
         E::NotAnObject { .. } => Shape::refused("Sparrow.Exceptions.InvalidStartOfObjectException"),

@@ -141,7 +141,7 @@ impl ChangeListener for Bell {
     fn index_changed(&self, change: IndexChange, name: &str) {
         if self.indexes.receiver_count() > 0 {
             let key = id::lower_text(name).into();
-            // Nobody listens any more: nobody misses it.
+            // Without a receiver no change is missed.
             let _ = self.indexes.send(IndexNews { change, name: name.into(), key });
         }
     }

@@ -20,10 +20,10 @@ const KINDS: [&str; 2] = ["Backup", "Snapshot"];
 const DOCUMENTS: u64 = 400;
 
 /// A node whose database has a task of each kind.
-struct World {
+pub struct World {
     data: PathBuf,
     /// The folder and the id of each task.
-    tasks: Vec<(PathBuf, u64)>,
+    pub tasks: Vec<(PathBuf, u64)>,
     /// Documents `doc/0` up to this one were acknowledged.
     acknowledged: AtomicU64,
     /// Restored databases, backups and kills in the middle of one that were seen.
@@ -66,7 +66,7 @@ fn backups_and_restores_outlive_kills() {
 
 /// The answer to a request that succeeds.
 #[track_caller]
-fn call(client: &mut Client, method: &str, target: &str, body: &Value) -> Value {
+pub fn call(client: &mut Client, method: &str, target: &str, body: &Value) -> Value {
     let body = if body.is_null() { String::new() } else { body.to_string() };
     let answer = client.call(method, target, &body).unwrap();
     assert!(matches!(answer.status, 200..=299), "{method} {target}: {} {}", answer.status, answer.text());
@@ -75,7 +75,7 @@ fn call(client: &mut Client, method: &str, target: &str, body: &Value) -> Value 
 
 /// Waits for the end of an operation.
 #[track_caller]
-fn wait(client: &mut Client, path: &str, started: &Value) -> Value {
+pub fn wait(client: &mut Client, path: &str, started: &Value) -> Value {
     let target = format!("{path}?id={}", started["OperationId"]);
     let begin = Instant::now();
     loop {
@@ -89,7 +89,7 @@ fn wait(client: &mut Client, path: &str, started: &Value) -> Value {
 }
 
 impl World {
-    fn create(server: &Server, folder: &Path, data: &Path) -> World {
+    pub fn create(server: &Server, folder: &Path, data: &Path) -> World {
         let mut client = server.client();
         call(&mut client, "PUT", "/admin/databases?name=db", &json!({"DatabaseName": "db"}));
         let tasks = KINDS.map(|kind| {
@@ -117,7 +117,7 @@ impl World {
     }
 
     /// Writes the next document; it counts once it is acknowledged.
-    fn put(&self, client: &mut Client) -> Result<(), String> {
+    pub fn put(&self, client: &mut Client) -> Result<(), String> {
         let number = self.acknowledged.load(Ordering::Relaxed);
         let document = json!({"Number": number, "Text": "text ".repeat(200), "@metadata": {"@collection": "Docs"}});
         match client.call("PUT", &format!("/databases/db/docs?id=doc/{number}"), &document.to_string()) {
@@ -130,7 +130,7 @@ impl World {
         }
     }
 
-    fn back_up(&self, client: &mut Client, task: u64, is_full: bool) {
+    pub fn back_up(&self, client: &mut Client, task: u64, is_full: bool) {
         let target = format!("/databases/db/admin/backup/database?taskId={task}&isFullBackup={is_full}");
         let started = call(client, "POST", &target, &Value::Null);
         let state = wait(client, "/databases/db/operations/state", &started);
@@ -166,7 +166,7 @@ impl World {
         });
     }
 
-    fn verify(&mut self, server: &Server, random: &mut Random) {
+    pub fn verify(&mut self, server: &Server, random: &mut Random) {
         let mut client = server.client();
         let acknowledged = *self.acknowledged.get_mut();
         // One that was not answered may be there.
@@ -182,18 +182,23 @@ impl World {
             self.verified += 1;
         }
         self.verify_archive(&mut client, random);
-        let names = call(&mut client, "GET", "/databases?namesOnly=true", &Value::Null);
+        self.verify_databases(&mut client);
+    }
+
+    /// Each database that a restore made is whole; it is deleted then. Nothing else is there.
+    pub fn verify_databases(&mut self, client: &mut Client) {
+        let names = call(client, "GET", "/databases?namesOnly=true", &Value::Null);
         for name in names["Databases"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()) {
             if name == "db" {
                 continue;
             }
             // A part of a restore would be fewer, or have gaps.
-            let count = count_of(&mut client, name);
-            let last = call(&mut client, "GET", &format!("/databases/{name}/docs?id=doc/{}", count - 1), &Value::Null);
+            let count = count_of(client, name);
+            let last = call(client, "GET", &format!("/databases/{name}/docs?id=doc/{}", count - 1), &Value::Null);
             assert_eq!(last["Results"][0]["Number"], count - 1, "'{name}' has gaps");
             assert!(count >= DOCUMENTS, "'{name}' has {count} documents");
             self.restored += 1;
-            call(&mut client, "DELETE", "/admin/databases", &json!({"DatabaseNames": [name], "HardDelete": true}));
+            call(client, "DELETE", "/admin/databases", &json!({"DatabaseNames": [name], "HardDelete": true}));
         }
         let folders = std::fs::read_dir(self.data.join("databases")).unwrap();
         let folders: Vec<_> = folders.map(|entry| entry.unwrap().file_name()).collect();
@@ -214,7 +219,7 @@ impl World {
     }
 
     /// Waits until the archive has all that was acknowledged, and restores that.
-    fn verify_end_of_archive(&self, server: &Server) {
+    pub fn verify_end_of_archive(&self, server: &Server) {
         let mut client = server.client();
         let (place, task) = &self.tasks[1];
         let begin = Instant::now();
@@ -232,7 +237,7 @@ impl World {
         assert_eq!(documents, self.acknowledged.load(Ordering::Relaxed), "the archive lacks what was acknowledged");
     }
 
-    fn partial_files(&self) -> usize {
+    pub fn partial_files(&self) -> usize {
         let of_task = |(place, _): &(PathBuf, u64)| {
             files_below(place).into_iter().filter(|file| file.to_string_lossy().ends_with(".partial")).count()
         };
@@ -245,7 +250,7 @@ fn count_of(client: &mut Client, name: &str) -> u64 {
 }
 
 /// The newest state that can be restored from a folder.
-fn newest(client: &mut Client, place: &Path) -> Option<Value> {
+pub fn newest(client: &mut Client, place: &Path) -> Option<Value> {
     let body = json!({"FolderPath": place}).to_string();
     let answer =
         client.call("POST", "/admin/restore/points?type=Local", &body).ok().filter(|answer| answer.status == 200)?;
@@ -267,7 +272,7 @@ fn restore_transaction(client: &mut Client, place: &Path, transaction: u64) -> (
     (state, documents)
 }
 
-fn restore_of(point: &Value, name: &str) -> Value {
+pub fn restore_of(point: &Value, name: &str) -> Value {
     json!({"Type": "Local", "DatabaseName": name, "BackupLocation": point["Location"], "LastFileNameToRestore": point["FileName"],
         "DisableOngoingTasks": true})
 }

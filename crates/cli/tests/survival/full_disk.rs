@@ -122,7 +122,7 @@ fn resume(world: &mut World, server: &Server) {
 }
 
 /// Takes the last free block.
-fn fill_all(path: &Path) {
+pub fn fill_all(path: &Path) {
     let mut file = File::create(path).unwrap();
     for size in [1 << 20, 4096, 1] {
         let zeros = vec![1; size];

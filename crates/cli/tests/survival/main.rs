@@ -12,6 +12,7 @@ mod backups;
 mod client;
 mod creator;
 mod damage;
+mod full_backups;
 mod full_disk;
 mod history;
 mod kill;

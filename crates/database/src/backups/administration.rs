@@ -18,6 +18,7 @@ use super::{
 use crate::clock::later;
 use crate::limits::{ARCHIVE_WAITING_BYTES_MAX, BACKUP_TASKS_MAX};
 use crate::request_ids::Request;
+use crate::smuggler::restored_record;
 use crate::{Database, DatabaseRecord, Databases, Result};
 
 impl Databases {
@@ -364,6 +365,10 @@ impl Host for Databases {
 
     fn find_database(&self, name: &str) -> Result<Arc<Database>> {
         self.find(name)
+    }
+
+    fn archived_record(&self, name: &str) -> Result<Value> {
+        Ok(restored_record(&self.record(name)?.value))
     }
 
     fn open_place(&self, settings: &DestinationSettings) -> Result<Arc<dyn Destination>> {

@@ -193,13 +193,16 @@ impl Restore {
         let opened = file::open(self.request.source.get(file)?, self.key.as_ref());
         let mut opened = opened.map_err(|error| failed(error.to_string()))?;
         // That of a file behind the snapshot, which it names.
-        let mut of_replay = None;
+        let (mut of_replay, mut later_record) = (None, None);
         let made = Unfinished::of_snapshot(&self.databases, &self.request.name, |folder, indexes| {
             snapshot::read(&mut opened, folder, indexes, &self.operation, |documents| {
-                self.replay(documents, counts).inspect_err(|error| of_replay = Some(error.clone()))
+                let replayed = self.replay(documents, counts).inspect_err(|error| of_replay = Some(error.clone()));
+                later_record = replayed?;
+                Ok(())
             })
         });
         let is_of_replay = of_replay.is_some();
+        let made = made.map(|(unfinished, record)| (unfinished, later_record.unwrap_or(record)));
         made.map_err(|error| match of_replay.unwrap_or(error) {
             Error::Image(storage::image::Error::Cancelled) => Error::Canceled,
             error @ (Error::BadBackup { .. } | Error::Image(_)) if !is_of_replay => failed(error.to_string()),
@@ -207,17 +210,18 @@ impl Restore {
         })
     }
 
-    /// Takes the documents of a snapshot to the state that was asked for.
-    fn replay(&self, documents: &mut storage::image::Restore, counts: &mut SmugglerResult) -> Result<()> {
-        let Some(plan) = &self.plan else { return Ok(()) };
+    /// Takes the documents of a snapshot to the state that was asked for; gives the record of the database that belongs to it, if that is
+    /// not the one of the snapshot.
+    fn replay(&self, documents: &mut storage::image::Restore, counts: &mut SmugglerResult) -> Result<Option<Value>> {
+        let Some(plan) = &self.plan else { return Ok(None) };
         let mut progress = |so_far: storage::image::Progress| {
             let done = Progress { processed: so_far.records, total: so_far.records, ..Progress::default() };
             self.operation.set_progress(done);
             !self.operation.is_killed()
         };
-        let reached = plan.replay(&*self.request.source, self.key.as_ref(), documents, &mut progress)?;
+        let (reached, record) = plan.replay(&*self.request.source, self.key.as_ref(), documents, &mut progress)?;
         counts.info(&format!("The state is that of transaction {}, of {}.", reached.transaction, reached.time));
-        Ok(())
+        Ok(record)
     }
 
     /// Imports one file. Definitions of indexes and the record count as the last one has them.

@@ -7,6 +7,8 @@ pub struct BulkInsertCounts {
     pub items: u64,
     /// Documents that were stored: no deletions, and none that was there already and was to be left alone then.
     pub documents: u64,
+    /// Operations on counters.
+    pub counters: u64,
     /// Transactions.
     pub batches: u64,
     /// The id of the last document.

@@ -181,6 +181,7 @@ impl BulkInsert {
             flight.land(outcome, |counts, outcome| {
                 counts.items += count;
                 counts.documents += outcome.stored_count;
+                counts.counters += outcome.counter_count;
                 counts.batches += 1;
                 counts.last_id = outcome.last_id.or_else(|| counts.last_id.take());
                 operation.set_progress(Progress {
@@ -189,6 +190,7 @@ impl BulkInsert {
                     batch_count: counts.batches,
                     last_processed_id: counts.last_id.clone(),
                     documents_processed: counts.documents,
+                    counters_processed: counts.counters,
                     ..Progress::default()
                 });
             });
@@ -209,6 +211,7 @@ impl BulkInsert {
                 self.operation.end(OperationStatus::Completed(OperationResult {
                     total: counts.items,
                     documents_processed: counts.documents,
+                    counters_processed: counts.counters,
                     message: format!("Processed {} items.", counts.items),
                     ..OperationResult::default()
                 }));

@@ -86,6 +86,7 @@ impl Databases {
                 return Ok(Outcome::Dense);
             }
             // What is done now is not done under the lock of the entry.
+            self.archiver.archive_rest(database.name());
             database.documents().environment().flush()?;
             self.put_in_place(&entry, &held, copy)?;
             Ok(Outcome::Replaced)

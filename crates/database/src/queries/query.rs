@@ -49,17 +49,24 @@ impl Query {
     }
 
     fn plan(text: &str, parameters: Parameters<'_>) -> Result<Query, QueryError> {
-        let tree = rql::parse(text).map_err(|error| QueryError::Text {
-            message: error.to_string(),
-            query: text.to_owned(),
-            is_grammar: error.reason.is_grammar(),
-        })?;
+        let tree = tree_of(text)?;
         let mut plan = Plan::new(&tree, parameters).map_err(|error| QueryError::of_plan(error, text))?;
         // In conditions, columns or scripts, whatever their case.
         plan.reads_values |= text.as_bytes().windows(NAME.len()).any(|word| word.eq_ignore_ascii_case(NAME));
         plan.seed(|| u128::from_ne_bytes(id::random_bytes()).to_string());
         let timings = (plan.has_timings || plan.is_explained).then(Timings::default);
         Ok(Query { text: text.to_owned(), plan, timings })
+    }
+
+    /// Parses and plans the query of a subscription.
+    ///
+    /// # Errors
+    ///
+    /// [`QueryError::Text`], [`QueryError::NotSupported`], [`QueryError::MissingFeature`].
+    pub fn parse_subscription(text: &str) -> Result<Query, QueryError> {
+        let tree = tree_of(text)?;
+        let plan = Plan::of_subscription(&tree).map_err(|error| QueryError::of_plan(error, text))?;
+        Query { text: text.to_owned(), plan, timings: None }.refuse_update()
     }
 
     /// True if the text ends with the clause `update`.
@@ -98,4 +105,12 @@ impl Query {
             }),
         }
     }
+}
+
+fn tree_of(text: &str) -> Result<rql::Query<'_>, QueryError> {
+    rql::parse(text).map_err(|error| QueryError::Text {
+        message: error.to_string(),
+        query: text.to_owned(),
+        is_grammar: error.reason.is_grammar(),
+    })
 }

@@ -190,7 +190,9 @@ impl DumpWriter {
             self.section(sink, ItemType::Identities, "Identities", |export, sink| export.identities(snapshot, sink))?;
         }
         if types.has(ItemType::CompareExchange) {
-            self.section(sink, ItemType::CompareExchange, "CompareExchange", |export, sink| export.values(snapshot, sink))?;
+            self.section(sink, ItemType::CompareExchange, "CompareExchange", |export, sink| {
+                export.values(snapshot, sink)
+            })?;
         }
         if types.has(ItemType::CompareExchangeTombstones) {
             let name = "CompareExchangeTombstones";

@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use query::definition::IndexSettings;
 use rookery_database::backups::{Archive, FolderDestination, RestoreRequest, Until};
 use rookery_database::documents::Date;
-use rookery_database::{Clock, Error, OperationStatus, Result};
+use rookery_database::{Clock, Error, LockMode, OperationStatus, Result};
 
 use crate::backups::{MINUTE, Node, request, value};
+use crate::indexes;
 
 const SECOND: Duration = Duration::from_secs(1);
 const TASK: &str = r#""FullBackupFrequency":"0 2 * * *","BackupType":"Snapshot","PointInTime":true"#;
@@ -105,6 +107,53 @@ fn each_second_and_each_transaction_since_the_first_snapshot_comes_back() {
     assert_eq!(restore(&node, "copy", Until::Time(between)).unwrap(), *documents);
     let later = Date::parse("2027-01-01T00:00:00").unwrap();
     assert_eq!(restore(&node, "copy", Until::Time(later)).unwrap(), states.last().unwrap().2);
+}
+
+#[test]
+fn definitions_of_indexes_and_settings_are_those_of_the_time() {
+    let (node, _) = archived();
+    let shop = node.databases.find("shop").unwrap();
+    let put = |name: &str| {
+        let map = "from user in docs.Users select new { user.Text }";
+        shop.indexes().put(indexes::defined(name, map), IndexSettings::default()).unwrap();
+    };
+    let lock = |mode| node.databases.set_lock_mode(&["shop"], mode, None).unwrap();
+    let step = |change: &dyn Fn()| {
+        change();
+        node.put("users/1", "text");
+        node.clock.advance(SECOND);
+        let time = node.clock.now();
+        catch_up(&node);
+        time
+    };
+    let before = step(&|| ());
+    let with_index = step(&|| put("First"));
+    let locked = step(&|| lock(LockMode::PreventDeletesIgnore));
+    let with_others = step(&|| {
+        put("Second");
+        shop.indexes().remove("First").unwrap();
+        lock(LockMode::Unlock);
+    });
+    for (number, (time, expected, mode)) in [
+        (before, vec![], None),
+        (with_index, vec!["First"], None),
+        (locked, vec!["First"], Some("PreventDeletesIgnore")),
+        (with_others, vec!["Second"], Some("Unlock")),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let name = format!("copy{number}");
+        node.databases.restore(None, until(&node, &name, Until::Time(time))).unwrap().run().unwrap();
+        let restored = node.databases.find(&name).unwrap();
+        let mut names: Vec<String> =
+            restored.indexes().all().iter().map(|index| index.definition().name().to_owned()).collect();
+        names.sort();
+        assert_eq!(names, expected, "{number}");
+        let record = node.databases.record(&name).unwrap();
+        let found = record.value.get("LockMode").and_then(|mode| mode.as_str()).map(str::to_owned);
+        assert_eq!(found.as_deref(), mode, "{number}");
+    }
 }
 
 #[test]

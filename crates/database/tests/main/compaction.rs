@@ -34,7 +34,15 @@ fn an_archive_begins_anew_after_a_compaction_and_has_what_follows() {
     node.put("users/before", "before");
     node.clock.advance(10 * SECOND);
     assert_eq!(archives().len(), 1);
+    // From here on the clock stands still, so only the compaction archives this.
+    node.clock.advance(SECOND / 10);
+    node.put("users/last", "last");
+    let documents = node.documents("shop");
     compact(&node);
+    let until = Some(Until::Time(node.clock.now()));
+    let until = RestoreRequest { until, disables_tasks: true, ..request("last", &node.place, None) };
+    node.databases.restore(None, until).unwrap().run().unwrap();
+    assert_eq!(node.documents("last"), documents);
     // It looks, finds another history, and asks for a snapshot, which it goes on from.
     node.clock.advance(MINUTE);
     node.clock.advance(MINUTE);

@@ -14,7 +14,7 @@ use super::patch::PatchCommand;
 use crate::due;
 use crate::ids::id;
 use crate::wire::content::{self, not_an_object};
-use crate::{Date, Error, Feature, Flags, PatchRequest, Result};
+use crate::{CounterCommand, Date, Error, Feature, Flags, PatchRequest, Result};
 
 thread_local! {
     static MINIFIER: RefCell<Minifier> = RefCell::new(Minifier::new());
@@ -270,6 +270,13 @@ impl Batch {
         Ok(())
     }
 
+    /// Adds operations on the counters of a document.
+    pub fn push_counters(&mut self, counters: CounterCommand) {
+        self.held_bytes += counters.size();
+        let id = counters.document_id.clone();
+        self.push(Command { action: Action::Counters(counters), id, expected: Expected::Any });
+    }
+
     pub(crate) fn push(&mut self, command: Command) {
         self.held_bytes += size_of::<Command>() + command.id.len() + command.expected.as_wire().len();
         self.commands.push(command);
@@ -281,8 +288,8 @@ impl Batch {
             return Err(not_an_object("a command", command));
         }
         let (mut kind, mut id, mut vector, mut document, mut tracked) = (None, None, None, None, None);
-        let mut ids = None;
-        let mut is_prefixed = false;
+        let (mut ids, mut counters) = (None, None);
+        let (mut is_prefixed, mut is_from_etl) = (false, false);
         for (name, value) in command.members() {
             match name.escaped() {
                 b"Type" => kind = text("Type", value)?,
@@ -293,6 +300,8 @@ impl Batch {
                 b"IdPrefixed" => is_prefixed = flag("IdPrefixed", value)?,
                 b"TrackedEntities" => tracked = Some(value),
                 b"Ids" => ids = Some(value),
+                b"Counters" => counters = Some(value),
+                b"FromEtl" => is_from_etl = flag("FromEtl", value)?,
                 b"ForceRevisionCreationStrategy" => {
                     let strategy = text("ForceRevisionCreationStrategy", value)?;
                     if strategy.is_some_and(|strategy| strategy != "None") {
@@ -351,14 +360,23 @@ impl Batch {
             | CommandKind::AttachmentDelete
             | CommandKind::AttachmentMove
             | CommandKind::AttachmentCopy => return Err(missing(kind, Feature::Attachments)),
-            CommandKind::Counters => return Err(missing(kind, Feature::Counters)),
+            CommandKind::Counters => {
+                let missing = || Error::BadBatch { rule: "Counters command must have an object 'Counters'".to_owned() };
+                let counters = counters.filter(|counters| counters.kind() == Kind::Object).ok_or_else(missing)?;
+                if is_from_etl {
+                    return Err(Feature::Etl.missing_for("'FromEtl'").into());
+                }
+                self.push_counters(CounterCommand::of(counters, false)?);
+            }
             CommandKind::TimeSeries
             | CommandKind::TimeSeriesWithIncrements
             | CommandKind::TimeSeriesBulkInsert
             | CommandKind::TimeSeriesCopy => return Err(missing(kind, Feature::TimeSeries)),
             CommandKind::CompareExchangePut | CommandKind::CompareExchangeDelete => {
                 let name = kind.wire_name();
-                let rule = format!("the command '{name}' needs a cluster-wide transaction: set 'TransactionMode' to 'ClusterWide'");
+                let rule = format!(
+                    "the command '{name}' needs a cluster-wide transaction: set 'TransactionMode' to 'ClusterWide'"
+                );
                 return Err(Error::BadBatch { rule });
             }
             CommandKind::ForceRevisionCreation => return Err(missing(kind, Feature::Revisions)),

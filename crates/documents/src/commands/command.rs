@@ -1,8 +1,8 @@
 //! The commands of a batch, as clients name them.
 
 use super::patch::{PatchCommand, Patched};
-use crate::Date;
 use crate::wire::content::Content;
+use crate::{CounterCommand, Date};
 
 /// One command of a batch, checked and taken apart.
 #[derive(Clone, Debug)]
@@ -32,6 +32,7 @@ pub(crate) enum Action {
     DeletePrefixed,
     /// Ids with the change vectors that they must still have.
     TrackChanges(Vec<(String, String)>),
+    Counters(CounterCommand),
     /// To be resolved before it is run.
     Patch(Box<PatchCommand>),
     Patched(Box<Patched>),

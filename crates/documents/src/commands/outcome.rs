@@ -2,7 +2,7 @@
 
 use json::Writer;
 
-use crate::{Date, EMPTY_COLLECTION, Etag, PatchReport};
+use crate::{CounterDetail, Date, EMPTY_COLLECTION, Etag, Flags, PatchReport};
 
 /// The outcome of a batch.
 #[derive(Clone, Debug, Default)]
@@ -13,6 +13,8 @@ pub struct Outcome {
     pub last_etag: Etag,
     /// Documents stored or deleted.
     pub changed_count: u64,
+    /// Increments, merges and deletions of counters.
+    pub counter_count: u64,
     /// Documents stored. One that was equal to what is stored is not.
     pub stored_count: u64,
     /// The id, completed, of the last document that a command of a batch without results for each command stores.
@@ -32,6 +34,8 @@ pub enum CommandResult {
         change_vector: String,
         /// When it was stored.
         last_modified: Date,
+        /// The document's flags.
+        flags: Flags,
     },
     /// A document was deleted, or was not there.
     Delete {
@@ -58,6 +62,17 @@ pub enum CommandResult {
     PatchMany,
     /// The documents were as expected.
     TrackChanges,
+    /// Counters of a document were read or changed.
+    Counters {
+        /// The document as given.
+        id: String,
+        /// That of the last write of the command; None: it wrote nothing.
+        change_vector: Option<String>,
+        /// The counters that were raised or read; None for one that is not there.
+        counters: Vec<Option<CounterDetail>>,
+        /// That of the document, if names were added or removed.
+        document_change_vector: Option<String>,
+    },
 }
 
 /// A document that a patch wrote.
@@ -78,11 +93,14 @@ impl CommandResult {
     /// Writes the element of `Results` in the answer of `bulk_docs`.
     pub fn write(&self, json: &mut Writer<'_>) {
         json.object(|json| match self {
-            CommandResult::Put { id, collection, change_vector, last_modified } => {
+            CommandResult::Put { id, collection, change_vector, last_modified, flags } => {
                 json.name("Type").string("PUT").name("@id").string(id);
                 json.name("@collection").string(collection.as_deref().unwrap_or(EMPTY_COLLECTION));
                 json.name("@change-vector").string(change_vector);
                 json.name("@last-modified").string(&last_modified.to_string());
+                if !flags.is_empty() {
+                    json.name("@flags").string(&flags.to_string());
+                }
             }
             CommandResult::Delete { id, deleted } => {
                 json.name("Id").string(id).name("Type").string("DELETE").name("Deleted").bool(*deleted);
@@ -109,6 +127,12 @@ impl CommandResult {
             }
             CommandResult::TrackChanges => {
                 json.name("Type").string("BatchTrackChanges");
+            }
+            CommandResult::Counters { id, change_vector, counters, document_change_vector } => {
+                json.name("Id").string(id).name("ChangeVector").optional_string(change_vector.as_deref());
+                json.name("Type").string("Counters").name("CountersDetail");
+                CounterDetail::write_all(counters.iter().map(Option::as_ref), json);
+                json.name("DocumentChangeVector").optional_string(document_change_vector.as_deref());
             }
         });
     }

@@ -20,7 +20,7 @@ pub(crate) struct Put<'a> {
     /// `None`: this database's own entry alone.
     pub vector: Option<String>,
     pub last_modified: Date,
-    flags: Flags,
+    pub flags: Flags,
     collection: &'a str,
     content: Content,
     /// Stored metadata, then body.
@@ -206,18 +206,30 @@ impl Writing<'_, '_> {
             self.spare_key = found.key;
             return Ok(false);
         };
+        self.replace_server_metadata(found, &document, server_metadata, document.head.flags)?;
+        Ok(true)
+    }
+
+    /// Replaces what the server maintains of a document that was found, and its flags; gives its new change vector.
+    pub(crate) fn replace_server_metadata(
+        &mut self,
+        found: CurrentItem,
+        document: &Existing,
+        server_metadata: &[u8],
+        flags: Flags,
+    ) -> Result<String> {
         let record = self.store.schema.records.get(&*self.tx, document.location)?;
         let spelled = record::id(&document.head, record)?.to_owned();
         let content = record.get(document.head.metadata_at()..).unwrap_or_default().to_vec();
         let etag = self.next_etag()?;
-        let vector = self.vector_over(Some(&document), etag)?;
+        let vector = self.vector_over(Some(document), etag)?;
         let parts =
             Parts { id: &spelled, vector: vector.as_deref().unwrap_or_default(), server_metadata, content: &content };
         let place = self.collection_by_number(document.head.collection)?;
-        let head = Head { etag, last_modified: self.now, ..document.head };
-        self.store_item(place, head, parts, &found.key, Some(&document), None)?;
+        let head = Head { etag, last_modified: self.now, flags, ..document.head };
+        self.store_item(place, head, parts, &found.key, Some(document), None)?;
         self.applied(etag, found);
-        Ok(true)
+        Ok(vector.unwrap_or_else(|| self.store.names.vector(etag)))
     }
 
     /// The tombstone of a key in a collection in use here.

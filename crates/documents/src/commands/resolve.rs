@@ -136,7 +136,7 @@ impl View<'_> {
                 self.written.retain(|key, _| !key.starts_with(&prefix));
                 self.deleted.push(prefix);
             }
-            Action::TrackChanges(_) | Action::Patch(_) | Action::Patched(_) => {}
+            Action::Counters(_) | Action::TrackChanges(_) | Action::Patch(_) | Action::Patched(_) => {}
         }
         Ok(())
     }

@@ -16,8 +16,8 @@ mod snapshot;
 mod transaction;
 mod value;
 
-pub(crate) use change::{ValueContent, check_key};
 pub use change::{Exchanged, ValueChange};
+pub(crate) use change::{ValueContent, check_key};
 pub use guard::is_guard;
 pub(crate) use guard::{GuardChange, GuardIndexes};
 pub use snapshot::{CompareExchangeValue, ValuesByPrefix};

@@ -97,9 +97,7 @@ impl BulkDocs {
                 rule: "the body of a batch must have an array 'Commands'".to_owned(),
             })?;
             match mode.as_deref() {
-                Some("ClusterWide") => {
-                    ClusterTransaction::of(commands, has_guards).map(BulkDocs::ClusterWide)
-                }
+                Some("ClusterWide") => ClusterTransaction::of(commands, has_guards).map(BulkDocs::ClusterWide),
                 None | Some("SingleNode") => {
                     let mut batch = Batch::new();
                     commands.elements().try_for_each(|command| batch.push_command(command).map(drop))?;
@@ -172,9 +170,7 @@ impl ClusterTransaction {
             CommandKind::CompareExchangePut | CommandKind::CompareExchangeDelete => {
                 self.push_value(kind, &fields, has_guards)
             }
-            _ => {
-                Err(bad(format!("The command type {} is not supported in cluster transaction.", kind.wire_name())))
-            }
+            _ => Err(bad(format!("The command type {} is not supported in cluster transaction.", kind.wire_name()))),
         }
     }
 
@@ -205,7 +201,8 @@ impl ClusterTransaction {
         if is_deletion {
             self.documents.delete(id, expected)?;
         } else {
-            let document = fields.document.ok_or_else(|| bad("PUT command must have a 'Document' property".to_owned()))?;
+            let document =
+                fields.document.ok_or_else(|| bad("PUT command must have a 'Document' property".to_owned()))?;
             self.documents.push_put(id, document, expected)?;
         }
         if !has_guards {
@@ -355,7 +352,8 @@ impl TransactionOutcome {
                     });
                 }
                 for (is_put, key, index) in &self.values {
-                    let kind = if *is_put { CommandKind::CompareExchangePut } else { CommandKind::CompareExchangeDelete };
+                    let kind =
+                        if *is_put { CommandKind::CompareExchangePut } else { CommandKind::CompareExchangeDelete };
                     json.object(|json| {
                         json.name("Type").string(kind.wire_name()).name("Key").string(key);
                         json.name("Index").unsigned(*index);

@@ -22,17 +22,20 @@ use std::ops::{Index, IndexMut};
 
 use json::Minifier;
 
-use crate::Item;
-use crate::compare_exchange::{check_value, dump_value};
+use crate::compare_exchange::{check_key, check_value, dump_value};
+use crate::counters;
 use crate::document::{check_document, dump_document};
 use crate::due::DueTimes;
 use crate::ids::id;
+use crate::{Item, Result};
 
 /// A kind of items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ItemKind {
     /// A JSON document.
     Document,
+    /// A number that belongs to a document.
+    Counter,
     /// A value that changes only if its index is the expected one; see [`ValueChange`](crate::ValueChange).
     CompareExchange,
     /// Exists in tests alone, to show that a kind needs nothing but its row.
@@ -50,6 +53,8 @@ pub(crate) struct Kind {
     pub number: u8,
     /// In the names of trees and in messages, plural.
     pub name: &'static str,
+    /// Checks the id of a stored item or tombstone.
+    pub check_id: fn(&str) -> Result<()>,
     /// Makes the key of an item from its id, in place of what was in the buffer.
     pub key_into: fn(&mut Vec<u8>, id: &str),
     /// The id of the document that an item belongs to, made from the item's id; a document belongs to itself. Empty: it belongs to none.
@@ -70,6 +75,7 @@ pub(crate) const KINDS: &[Kind] = &[
         kind: ItemKind::Document,
         number: 1,
         name: "documents",
+        check_id: id::check,
         key_into: id::lower_into,
         document_id: |id| id,
         leaves_tombstones: true,
@@ -77,9 +83,21 @@ pub(crate) const KINDS: &[Kind] = &[
         dump: dump_document,
     },
     Kind {
+        kind: ItemKind::Counter,
+        number: 3,
+        name: "counters",
+        check_id: counters::key::check,
+        key_into: id::lower_into,
+        document_id: counters::key::document_id,
+        leaves_tombstones: true,
+        check: counters::read::check,
+        dump: counters::read::dump,
+    },
+    Kind {
         kind: ItemKind::CompareExchange,
         number: 6,
         name: "compare-exchange",
+        check_id: check_key,
         key_into: id::lower_into,
         document_id: |_| "",
         leaves_tombstones: true,
@@ -132,6 +150,7 @@ impl ItemKind {
         match self {
             ItemKind::Document => DueTimes::of(metadata),
             ItemKind::CompareExchange => DueTimes::of_value(metadata),
+            ItemKind::Counter => DueTimes::NONE,
             #[cfg(test)]
             ItemKind::Note => DueTimes::NONE,
         }
@@ -202,6 +221,7 @@ mod tests {
         kind: ItemKind::Note,
         number: 63,
         name: "notes",
+        check_id: id::check,
         key_into: id::lower_into,
         document_id: |id| id.rsplit_once('/').map_or(id, |(document, _)| document),
         leaves_tombstones: true,

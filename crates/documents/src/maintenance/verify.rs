@@ -5,12 +5,15 @@ use std::collections::HashMap;
 use json::Minifier;
 use storage::{Key, Location, ReadTransaction};
 
+use crate::counters::key;
+use crate::counters::names::names_in;
+use crate::counters::read::keys_of;
 use crate::due;
 use crate::ids::id;
 use crate::ids::identities::value_from;
 use crate::items::collections::{Collection, NO_COLLECTION};
 use crate::items::kinds::{ItemKind, PerKind};
-use crate::items::record::{Head, RecordState};
+use crate::items::record::{self, Head, RecordState};
 use crate::items::schema::{DATABASE_ID, Schema, tombstone_key};
 use crate::store::Names;
 use crate::{ChangeVector, DueKind, Etag, Item, ItemCounts, Result, Snapshot};
@@ -180,7 +183,7 @@ impl Check<'_> {
             return Ok(Err(format!("collection '{}' does not have it", collection.name)));
         }
         let id = item.id();
-        if id::check(id).is_err() {
+        if (kind.row().check_id)(id).is_err() {
             return Ok(Err("the id is empty, or longer than an id may be".to_owned()));
         }
         if !self.is_vector_good(&item) {
@@ -200,7 +203,51 @@ impl Check<'_> {
                 return Ok(Err(format!("the tree of due times has not '{}' of '{id}'", of.property())));
             }
         }
+        if let Err(problem) = self.check_counters(&item, &key)? {
+            return Ok(Err(problem));
+        }
         Ok((kind.row().check)(&item, &collection.name, &mut self.minifier))
+    }
+
+    /// A document names its counters, and each counter has its document. Outer error: storage. Inner error: a broken rule.
+    fn check_counters(&self, item: &Item<'_>, key: &[u8]) -> Result<Result<(), String>> {
+        let has_counters = |head: &Head| head.flags.has_counters();
+        match item.kind() {
+            ItemKind::Document => {
+                let names = names_in(record::server_metadata(&item.head, item.record));
+                if names.is_empty() == has_counters(&item.head) {
+                    return Ok(Err(format!(
+                        "'{}' has the flag of counters and no names, or names and no flag",
+                        item.id()
+                    )));
+                }
+                if names.is_empty() {
+                    return Ok(Ok(()));
+                }
+                let mut named: Vec<Vec<u8>> =
+                    names.iter().map(|name| ItemKind::Counter.key(&key::id_of(item.id(), name))).collect();
+                named.sort();
+                let found = keys_of(self.schema, self.tx, key, usize::MAX)?;
+                match found.into_iter().map(|(key, _)| key).eq(named) {
+                    true => Ok(Ok(())),
+                    false => Ok(Err(format!("the counters of '{}' are not those that it names", item.id()))),
+                }
+            }
+            ItemKind::Counter => {
+                let document = id::lower(item.document_id());
+                let head = match self.schema.location_of(self.tx, ItemKind::Document, &document)? {
+                    Some(at) => Head::decode(self.schema.records.get(self.tx, at)?).ok(),
+                    None => None,
+                };
+                match head.is_some_and(|head| has_counters(&head) && head.collection == item.head.collection) {
+                    true => Ok(Ok(())),
+                    false => Ok(Err(format!("the document '{}' of a counter has none", item.document_id()))),
+                }
+            }
+            ItemKind::CompareExchange => Ok(Ok(())),
+            #[cfg(test)]
+            ItemKind::Note => Ok(Ok(())),
+        }
     }
 
     /// Whether a stored change vector is one, has this write, and could not be left out.

@@ -32,6 +32,11 @@ impl Flags {
 
     /// A cluster-wide transaction was the last writer of the document.
     pub const FROM_TRANSACTION: Flags = Flags(1 << 7);
+    /// The document has counters.
+    pub const HAS_COUNTERS: Flags = Flags(1 << 2);
+
+    /// Of a counter: it was written again after it was made. Not on the wire.
+    pub(crate) const RAISED: Flags = Flags(1 << 16);
 
     /// The document is archived.
     pub const ARCHIVED: Flags = Flags(1 << 13);
@@ -44,6 +49,11 @@ impl Flags {
     /// True if the document is archived.
     pub fn is_archived(self) -> bool {
         self.0 & Flags::ARCHIVED.0 != 0
+    }
+
+    /// True if the document has counters.
+    pub fn has_counters(self) -> bool {
+        self.0 & Flags::HAS_COUNTERS.0 != 0
     }
 
     /// These, and others.
@@ -77,6 +87,14 @@ impl Flags {
             out.extend_from_slice(name.as_bytes());
             is_first = false;
         }
+    }
+}
+
+impl std::fmt::Display for Flags {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut names = Vec::new();
+        self.write_to(&mut names);
+        f.write_str(&String::from_utf8_lossy(&names))
     }
 }
 

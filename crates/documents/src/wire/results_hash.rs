@@ -5,7 +5,7 @@
 use xxhash_rust::xxh3::Xxh3;
 
 use super::base64;
-use crate::{CompareExchangeValue, Document};
+use crate::{CompareExchangeValue, Document, Etag};
 
 /// Collects what an answer holds.
 pub struct ResultsHash {
@@ -47,6 +47,18 @@ impl ResultsHash {
     /// Adds that a document is missing.
     pub fn add_missing(&mut self) {
         self.halves.iter_mut().for_each(|half| half.update(&[2]));
+    }
+
+    /// Adds a counter of a document; `None`: there is none of this name.
+    pub fn add_counter(&mut self, document_id: &str, name: &str, etag: Option<Etag>) {
+        self.text.clear();
+        self.text.push(3);
+        self.text.extend_from_slice(document_id.as_bytes());
+        self.text.push(0);
+        self.text.extend_from_slice(name.as_bytes());
+        self.text.push(0);
+        self.text.extend_from_slice(&etag.unwrap_or_default().to_be_bytes());
+        self.halves.iter_mut().for_each(|half| half.update(&self.text));
     }
 
     /// The text, without quotes.

@@ -1,7 +1,7 @@
 //! Reads what `encode.rs` writes. Bytes that are no write are refused; they never panic, and take no more memory than some times their
 //! size.
 
-use super::encode::{VERSION, VERSION_MIN, action, kind};
+use super::encode::{VERSION, VERSION_MIN, action, counter, kind};
 use super::{DefinitionChange, OutputWrite, OutputWrites, Stamp, Write};
 use crate::commands::batch::Collections;
 use crate::commands::command::{Action, Command};
@@ -10,7 +10,10 @@ use crate::compare_exchange::{GuardChange, ValueContent, check_key};
 use crate::ids::id;
 use crate::limits::DOCUMENT_SIZE_MAX;
 use crate::wire::content::Content;
-use crate::{Batch, ClusterTransaction, Date, DueKind, Error, Expected, Flags, HiLoRequest, Result, ValueChange};
+use crate::{
+    Batch, ClusterTransaction, CounterAction, CounterCommand, CounterOperation, Date, DueKind, Error, Expected, Flags,
+    HiLoRequest, NodeValue, Result, ValueChange,
+};
 
 impl Write {
     /// Reads a write that [`Write::encode`] wrote.
@@ -199,9 +202,8 @@ impl<'b> Decoder<'b> {
 
     fn value(&mut self) -> Result<ValueChange> {
         let (key, index) = (self.text()?, self.option(Decoder::number)?);
-        let content = self.option(|from| {
-            Ok(ValueContent { metadata: from.bytes()?.to_vec(), body: from.bytes()?.to_vec() })
-        })?;
+        let content =
+            self.option(|from| Ok(ValueContent { metadata: from.bytes()?.to_vec(), body: from.bytes()?.to_vec() }))?;
         check_key(&key)?;
         let size = content.as_ref().map_or(0, |content| content.metadata.len().max(content.body.len()));
         if size > DOCUMENT_SIZE_MAX {
@@ -264,6 +266,7 @@ impl<'b> Decoder<'b> {
                 Action::DeletePrefixed
             }
             action::TRACK_CHANGES => Action::TrackChanges(self.list(|from| Ok((from.text()?, from.text()?)))?),
+            action::COUNTERS => Action::Counters(self.counters()?),
             action::PATCHED if is_outer => {
                 Action::Patched(Box::new(Patched { commands: self.commands(batch, false)?, report: None }))
             }
@@ -280,6 +283,27 @@ impl<'b> Decoder<'b> {
             _ => return Err(bad("a condition is one of three")),
         };
         Ok(Command { action, id, expected })
+    }
+
+    fn counters(&mut self) -> Result<CounterCommand> {
+        let (document_id, has_values) = (self.text()?, self.bool()?);
+        CounterCommand::new(&document_id, self.list(Decoder::counter_operation)?, has_values)
+    }
+
+    fn counter_operation(&mut self) -> Result<CounterOperation> {
+        let name = self.text()?;
+        let action = match self.byte()? {
+            counter::INCREMENT => CounterAction::Increment(self.signed()?),
+            counter::DELETE => CounterAction::Delete,
+            counter::GET => CounterAction::Get,
+            counter::GET_ALL => CounterAction::GetAll,
+            counter::MERGE => CounterAction::Merge(self.list(|from| {
+                let database = from.wide()?.to_be_bytes();
+                Ok(NodeValue { database, value: from.signed()?, etag: from.number()? })
+            })?),
+            _ => return Err(bad("the operation on a counter is not known")),
+        };
+        Ok(CounterOperation { name, action })
     }
 
     fn content(&mut self, batch: &Batch) -> Result<Content> {

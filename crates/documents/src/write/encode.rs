@@ -12,7 +12,7 @@
 use super::{DefinitionChange, OutputWrite, OutputWrites, Stamp, Write};
 use crate::commands::command::{Action, Command};
 use crate::compare_exchange::GuardChange;
-use crate::{Batch, Error, Expected, Result, ValueChange};
+use crate::{Batch, CounterAction, CounterCommand, Error, Expected, Result, ValueChange};
 
 /// The version that is written.
 pub(super) const VERSION: u8 = 3;
@@ -46,8 +46,18 @@ pub(super) mod action {
     pub const DELETE_PREFIXED: u8 = 3;
     pub const TRACK_CHANGES: u8 = 4;
     pub const PATCHED: u8 = 5;
+    pub const COUNTERS: u8 = 10;
     /// As `PUT`, of a document that is no longer archived.
     pub const PUT_UNARCHIVED: u8 = 6;
+}
+
+/// The operations on counters, as numbers that are stored.
+pub(super) mod counter {
+    pub const INCREMENT: u8 = 1;
+    pub const DELETE: u8 = 2;
+    pub const GET: u8 = 3;
+    pub const GET_ALL: u8 = 4;
+    pub const MERGE: u8 = 5;
 }
 
 impl Write {
@@ -261,6 +271,31 @@ impl Encoder<'_> {
         self.commands(&batch.commands)
     }
 
+    fn counters(&mut self, counters: &CounterCommand) {
+        self.text(&counters.document_id);
+        self.bool(counters.has_values);
+        self.list(&counters.operations, |out, operation| {
+            out.text(&operation.name);
+            match &operation.action {
+                CounterAction::Increment(delta) => {
+                    out.byte(counter::INCREMENT);
+                    out.signed(*delta);
+                }
+                CounterAction::Delete => out.byte(counter::DELETE),
+                CounterAction::Get => out.byte(counter::GET),
+                CounterAction::GetAll => out.byte(counter::GET_ALL),
+                CounterAction::Merge(values) => {
+                    out.byte(counter::MERGE);
+                    out.list(values, |out, value| {
+                        out.wide(u128::from_be_bytes(value.database));
+                        out.signed(value.value);
+                        out.number(value.etag);
+                    });
+                }
+            }
+        });
+    }
+
     fn commands(&mut self, commands: &[Command]) -> Result<()> {
         self.number(commands.len() as u64);
         commands.iter().try_for_each(|command| self.command(command))
@@ -285,6 +320,10 @@ impl Encoder<'_> {
                     out.text(id);
                     out.text(vector);
                 });
+            }
+            Action::Counters(counters) => {
+                self.byte(action::COUNTERS);
+                self.counters(counters);
             }
             Action::Patched(patched) => {
                 self.byte(action::PATCHED);

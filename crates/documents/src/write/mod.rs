@@ -11,8 +11,8 @@ mod outputs;
 pub use outputs::{OutputFate, OutputWrite, OutputWrites};
 
 use crate::{
-    Batch, ClusterTransaction, Date, DueKind, Error, Etag, Exchanged, HiLoRange, HiLoRequest, Outcome, Result, TransactionOutcome,
-    ValueChange, Writing,
+    Batch, ClusterTransaction, Date, DueKind, Error, Etag, Exchanged, HiLoRange, HiLoRequest, Outcome, Result,
+    TransactionOutcome, ValueChange, Writing,
 };
 
 /// A change of a database.

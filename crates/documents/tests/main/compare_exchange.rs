@@ -126,7 +126,10 @@ fn values_without_collections_and_documents_with_them_are_copied_and_read_by_eta
             values.map(|value| value.unwrap()).map(|value| format!("{} {}", value.key(), value.index())).collect()
         };
         assert_eq!(values("A/"), ["a/1 1", "A/10 5", "A/2 3"]);
-        assert_eq!((values(""), values("a/1"), values("x")), (values("a"), vec!["a/1 1".to_owned(), "A/10 5".to_owned()], vec![]));
+        assert_eq!(
+            (values(""), values("a/1"), values("x")),
+            (values("a"), vec!["a/1 1".to_owned(), "A/10 5".to_owned()], vec![])
+        );
         let changes = snapshot.changes(&[ItemKind::CompareExchange], None, 1).unwrap();
         let changes: Vec<_> = changes.map(|item| item.unwrap()).map(|item| (item.etag(), item.is_deleted())).collect();
         assert_eq!(changes, [(3, false), (5, false), (6, true)]);
@@ -278,21 +281,33 @@ fn transactions_refuse_what_they_cannot_do() {
         let error = bulk(&store, command, true).unwrap_err().to_string();
         assert!(error.contains(expected), "{command}: {error}");
     };
-    check(r#"{"Type":"PATCH","Id":"a","Patch":{"Script":"1"}}"#, "The command type PATCH is not supported in cluster transaction.");
+    check(
+        r#"{"Type":"PATCH","Id":"a","Patch":{"Script":"1"}}"#,
+        "The command type PATCH is not supported in cluster transaction.",
+    );
     check(r#"{"Type":"Counters","Id":"a"}"#, "The command type Counters is not supported in cluster transaction.");
     check(r#"{"Type":"FLY"}"#, "Invalid command type: FLY");
     check(r#"{"Id":"a"}"#, "valid 'Type'");
-    check(r#"{"Type":"DELETE","Id":"a","IdPrefixed":true}"#, "Deleting by prefix is not supported on cluster transaction");
+    check(
+        r#"{"Type":"DELETE","Id":"a","IdPrefixed":true}"#,
+        "Deleting by prefix is not supported on cluster transaction",
+    );
     check(&put_command("a/", None), "Document id a/ cannot end with '|' or '/' as part of cluster transaction");
     check(&put_command("a|", None), "Document id a| cannot end with '|' or '/' as part of cluster transaction");
     check(&put_command(" ", None), "cannot be null, empty or white spaces");
     check(&put_command(&"x".repeat(510), None), "Compare Exchange key cannot exceed 512 bytes");
     check(&put_command("a", Some("nonsense")), "is not a change vector");
     let value = |id: &str, rest: &str| format!(r#"{{"Type":"CompareExchangePUT","Id":"{id}"{rest}}}"#);
-    check(&value("Rvn-atomic/a", r#","Document":{}"#), "You cannot manipulate the atomic guard 'Rvn-atomic/a' via the cluster-wide session");
+    check(
+        &value("Rvn-atomic/a", r#","Document":{}"#),
+        "You cannot manipulate the atomic guard 'Rvn-atomic/a' via the cluster-wide session",
+    );
     check(&value("a", ""), "must have a 'Document' property");
     check(&value("", r#","Document":{}"#), "must have a key");
-    check(&value("a", r#","Document":{},"Index":-1"#), "'Index' of a CompareExchangePUT command must be a whole number");
+    check(
+        &value("a", r#","Document":{},"Index":-1"#),
+        "'Index' of a CompareExchangePUT command must be a whole number",
+    );
     check(&value("a", r#","Document":[]"#), "a compare-exchange value must be a JSON object");
     let mode = BulkDocs::parse(br#"{"Commands":[],"TransactionMode":"Foo"}"#, true).unwrap_err().to_string();
     assert_eq!(mode, "'TransactionMode' must be 'SingleNode' or 'ClusterWide', but is 'Foo'");
@@ -352,7 +367,9 @@ fn run_register(seed: u64, steps: u32) {
                 // A transaction over two keys: both or none.
                 let other = random.of(&["a", "B", "ä/1"]).to_string();
                 let command = |key: &str, index: u64| {
-                    format!(r#"{{"Type":"CompareExchangePUT","Id":"{key}","Document":{{"Object":{step}}},"Index":{index}}}"#)
+                    format!(
+                        r#"{{"Type":"CompareExchangePUT","Id":"{key}","Document":{{"Object":{step}}},"Index":{index}}}"#
+                    )
                 };
                 let index_of_other = known[writer].get(&other).copied().unwrap_or(0);
                 let fits_too = index_of_other == model.get(&other).map_or(0, |(index, _)| *index);

@@ -48,6 +48,25 @@ fn expected(random: &mut Random, store: &DocumentStore, id: &str) -> Expected {
     }
 }
 
+/// Operations on counters, which fail if the document is not there.
+fn counters(random: &mut Random, id: &str) -> CounterCommand {
+    let operations = (0..=random.below(3)).map(|_| {
+        let name = ["likes", "LIKES", "é"][random.below(3) as usize].to_owned();
+        let action = match random.below(6) {
+            0 => CounterAction::Delete,
+            1 => CounterAction::Get,
+            2 => CounterAction::GetAll,
+            3 => {
+                let database = [random.below(3) as u8; 16];
+                CounterAction::Merge(vec![NodeValue { database, value: -5, etag: random.below(50) }])
+            }
+            _ => CounterAction::Increment(random.below(1000) as i64 - 500),
+        };
+        CounterOperation { name, action }
+    });
+    CounterCommand::new(id, operations.collect(), random.below(2) == 0).unwrap()
+}
+
 fn batch(random: &mut Random, store: &DocumentStore, mut batch: Batch) -> Batch {
     for _ in 0..=random.below(5) {
         let id = match random.below(6) {
@@ -57,7 +76,8 @@ fn batch(random: &mut Random, store: &DocumentStore, mut batch: Batch) -> Batch 
             _ => random_id(random),
         };
         let expected = expected(random, store, &id);
-        match random.below(8) {
+        match random.below(10) {
+            8 | 9 if !id.is_empty() && !id.ends_with(['/', '|']) => batch.push_counters(counters(random, &id)),
             0..=3 => {
                 let collection = COLLECTIONS[random.below(4) as usize];
                 let text = format!(

@@ -239,7 +239,6 @@ fn commands_that_are_not_there_yet_are_refused_by_name() {
         "AttachmentDELETE",
         "AttachmentMOVE",
         "AttachmentCOPY",
-        "Counters",
         "TimeSeries",
         "TimeSeriesWithIncrements",
         "TimeSeriesBulkInsert",

@@ -1,4 +1,4 @@
-//! Which documents an index takes: those that are archived, others, or all.
+//! Which documents an index or a subscription takes: those that are archived, others, or all.
 
 use documents::Flags;
 use json::Value;
@@ -6,7 +6,7 @@ use json::Value;
 /// The property of a definition that says it.
 pub(super) const PROPERTY: &str = "ArchivedDataProcessingBehavior";
 
-/// Which documents an index takes.
+/// Which documents an index or a subscription takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ArchivedDocuments {
     /// Those that are not archived.
@@ -31,14 +31,23 @@ impl ArchivedDocuments {
             None | Some(Value::Null) => return Ok(ArchivedDocuments::default()),
             Some(value) => value.as_str(),
         };
-        let found = Self::ALL.iter().find(|(known, _)| Some(*known) == name).map(|(_, value)| *value);
-        found.ok_or_else(|| {
+        name.and_then(Self::from_wire).ok_or_else(|| {
             let names = Self::ALL.map(|(known, _)| known).join(", ");
             format!("'{PROPERTY}' must be one of {names}")
         })
     }
 
-    /// Whether an index takes a document with these flags.
+    /// What clients call so.
+    pub fn from_wire(name: &str) -> Option<ArchivedDocuments> {
+        Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
+    }
+
+    /// The name on the wire.
+    pub fn wire_name(self) -> &'static str {
+        Self::ALL.iter().find(|(_, value)| *value == self).map_or("", |(name, _)| name)
+    }
+
+    /// Whether it takes a document with these flags.
     pub fn takes(self, flags: Flags) -> bool {
         match self {
             ArchivedDocuments::Exclude => !flags.is_archived(),

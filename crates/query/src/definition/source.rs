@@ -24,7 +24,7 @@ impl IndexSource {
     /// The name of its collection, or of all documents, or of all compare-exchange values.
     pub fn name(&self) -> &str {
         match self.kind {
-            ItemKind::Document => name_of(self.collection.as_deref()),
+            ItemKind::Document | ItemKind::Counter => name_of(self.collection.as_deref()),
             ItemKind::CompareExchange => "@compare-exchange",
         }
     }
@@ -34,6 +34,7 @@ impl IndexSource {
         // No collection begins with `@` and has a slash.
         match (self.kind, self.is_referenced) {
             (ItemKind::Document, false) => Cow::Borrowed(self.name()),
+            (ItemKind::Counter, _) => Cow::Owned(format!("@counters/{}", self.name())),
             (ItemKind::Document, true) => Cow::Owned(format!("@referenced/{}", self.name())),
             // They are loaded, never mapped.
             (ItemKind::CompareExchange, _) => Cow::Borrowed("@compare-exchange/referenced"),

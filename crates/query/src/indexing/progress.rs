@@ -82,7 +82,7 @@ pub(super) fn documents_after<'d>(documents: &'d Snapshot<'_>, source: &IndexSou
     Ok(match (source.kind, &source.collection) {
         (ItemKind::Document, None) => documents.after(etag),
         (ItemKind::Document, Some(collection)) => documents.collection_after(collection, etag)?,
-        (ItemKind::CompareExchange, _) => {
+        (ItemKind::Counter | ItemKind::CompareExchange, _) => {
             return Err(documents::Error::Bug { rule: "an index maps documents" }.into());
         }
     })

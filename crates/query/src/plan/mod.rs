@@ -11,6 +11,7 @@ mod error;
 mod index_query;
 mod options;
 mod parameters;
+mod subscription;
 
 pub use crate::definition::FieldUse;
 pub use clauses::filter::FilterClause;
@@ -175,7 +176,11 @@ impl Plan {
 
     /// Whether anything comes with its results.
     pub fn has_includes(&self) -> bool {
-        !self.includes.is_empty() || !self.included_values.is_empty() || !self.highlights().is_empty() || self.explanations.is_some() || self.has_timings
+        !self.includes.is_empty()
+            || !self.included_values.is_empty()
+            || !self.highlights().is_empty()
+            || self.explanations.is_some()
+            || self.has_timings
     }
 
     /// The function of `select` that gives something else than results, if there is one.

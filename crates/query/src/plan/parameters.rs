@@ -38,15 +38,15 @@ impl<'p> Parameters<'p> {
         let Scalar::Text(key) = self.scalar(key)? else { return Err(CMPXCHG.wrong_arguments()) };
         let value = stored.compare_exchange_value(&key).map_err(|error| Refused::Invalid(error.to_string()))?;
         let mut object = value.and_then(|value| value.object());
-        for name in call.member.iter().flat_map(|member| member.text().split('.').map(str::to_owned).collect::<Vec<_>>()) {
+        for name in
+            call.member.iter().flat_map(|member| member.text().split('.').map(str::to_owned).collect::<Vec<_>>())
+        {
             object = object.and_then(|object| object.get(&name));
         }
         match object.map(|object| (object.kind(), object)) {
             None | Some((json::Kind::Null, _)) => Ok(Scalar::Null),
             Some((json::Kind::Bool, value)) => Ok(Scalar::Boolean(value.as_bool() == Some(true))),
-            Some((json::Kind::Number, value)) => {
-                Ok(Scalar::Number(value.number_text().unwrap_or_default().to_owned()))
-            }
+            Some((json::Kind::Number, value)) => Ok(Scalar::Number(value.number_text().unwrap_or_default().to_owned())),
             Some((json::Kind::String, value)) => Ok(Scalar::Text(value.as_str().unwrap_or_default().into_owned())),
             Some((json::Kind::Object, value)) => {
                 Ok(Scalar::Object(String::from_utf8_lossy(value.bytes()).into_owned()))

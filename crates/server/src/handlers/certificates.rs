@@ -100,7 +100,10 @@ pub(crate) fn whoami(exchange: &Exchange) -> Result<Reply> {
             certificate: certificate.clone(),
         })
     } else {
-        exchange.node.databases.principal(&thumbprint.to_string())?.and_then(Listed::registered)
+        // A renewed certificate has the name and the rights of the registered one with its key.
+        let registered = tls.registry.registered(certificate);
+        let id = registered.map(|registered| registered.certificate.thumbprint().to_string());
+        id.map(|id| exchange.node.databases.principal(&id)).transpose()?.flatten().and_then(Listed::registered)
     };
     let Some(listed) = listed else { return none() };
     Ok(reply::object(StatusCode::OK, |json| {
@@ -316,6 +319,6 @@ fn change(
 ) -> Result<()> {
     caller.change(node, operation, thumbprint, request_id, change, |registered: &RegisteredCertificate| {
         let der = BASE64.decode(registered.certificate.as_bytes()).ok()?;
-        Some(*Thumbprint::of(&der).sha256_bytes())
+        Some(*Certificate::parse(&der)?.public_key_hash())
     })
 }

@@ -1,5 +1,6 @@
 //! `GET /databases/{name}/collections/stats` and `/detailed`: what each collection holds.
 
+use database::documents::ItemKind;
 use hyper::StatusCode;
 
 use crate::error::Result;
@@ -40,14 +41,15 @@ fn write_collection(json: &mut json::Writer<'_>, collection: &database::document
     humane_size::write(json.name("DocumentsSize"), documents.size);
     json.name("CountOfTombstones").unsigned(documents.tombstone_count);
     humane_size::write(json.name("TombstonesSize"), documents.tombstone_size);
-    for (count, size) in [
-        ("CountOfRevisions", "RevisionsSize"),
-        ("CountOfTimeSeriesDeletedRanges", "TimeSeriesDeletedRangesSize"),
-        ("CountOfCounterEntries", "CounterEntriesSize"),
-        ("CountOfTimeSeriesSegments", "TimeSeriesSegmentsSize"),
+    let counters = collection.counts[ItemKind::Counter];
+    for (count_name, size_name, count, size) in [
+        ("CountOfRevisions", "RevisionsSize", 0, 0),
+        ("CountOfTimeSeriesDeletedRanges", "TimeSeriesDeletedRangesSize", 0, 0),
+        ("CountOfCounterEntries", "CounterEntriesSize", counters.count, counters.size + counters.tombstone_size),
+        ("CountOfTimeSeriesSegments", "TimeSeriesSegmentsSize", 0, 0),
     ] {
-        json.name(count).unsigned(0);
-        humane_size::write(json.name(size), 0);
+        json.name(count_name).unsigned(count);
+        humane_size::write(json.name(size_name), size);
     }
 }
 
@@ -58,5 +60,6 @@ fn write_counts(json: &mut json::Writer<'_>, collections: &[database::documents:
     json.name("CountOfTombstones")
         .unsigned(collections.iter().map(|collection| collection.documents().tombstone_count).sum());
     json.name("CountOfTimeSeriesDeletedRanges").unsigned(0).name("CountOfAttachments").unsigned(0);
-    json.name("CountOfCounterEntries").unsigned(0).name("CountOfTimeSeriesSegments").unsigned(0);
+    let counters = collections.iter().map(|collection| collection.counts[ItemKind::Counter].count);
+    json.name("CountOfCounterEntries").unsigned(counters.sum()).name("CountOfTimeSeriesSegments").unsigned(0);
 }

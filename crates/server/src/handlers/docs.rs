@@ -2,7 +2,7 @@
 //!
 //! | call | parameters | answers |
 //! | --- | --- | --- |
-//! | GET | `id`*, `include`*, `cmpxchg`*, `txMode`, `metadataOnly` | 200; one id that is not there: 404; not changed: 304 |
+//! | GET | `id`*, `include`*, `cmpxchg`*, `txMode`, `counter`* (`@all_counters`: all), `metadataOnly` | 200; one id that is not there: 404; not changed: 304 |
 //! | GET | `startsWith`, `matches`, `exclude`, `startAfter`, `start`, `pageSize`, `metadataOnly` | 200 in id order |
 //! | GET | `start`, `pageSize`, `metadataOnly` | 200, the latest first |
 //! | GET | `etag`, `start`, `pageSize`, `metadataOnly` | 200, from that etag on in rising order |
@@ -16,7 +16,8 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 use database::documents::{
-    Batch, CommandResult, Document, Expected, Feature, IncludePath, PrefixQuery, ResultsHash, Snapshot, Wildcards,
+    ALL_COUNTERS, Batch, CommandResult, CounterIncludes, Document, Expected, Feature, IncludePath, PrefixQuery,
+    ResultsHash, Snapshot, Wildcards,
 };
 use database::limits::DEADLINE_EVERY;
 use database::queries::{Deadline, IncludedValues};
@@ -41,8 +42,7 @@ const SHORT_INCLUDE_COUNT: usize = 8;
 
 /// The missing feature whose items `key` asks for beside the documents.
 fn missing_feature(key: &str) -> Option<Feature> {
-    const FEATURES: [(&str, Feature); 6] = [
-        ("counter", Feature::Counters),
+    const FEATURES: [(&str, Feature); 5] = [
         ("timeseries", Feature::TimeSeries),
         ("timeseriestime", Feature::TimeSeries),
         ("timeseriescount", Feature::TimeSeries),
@@ -63,6 +63,8 @@ struct Load<'a> {
     is_cluster_wide: bool,
     /// Paths to keys of compare-exchange values, which come with the answer.
     values: Vec<IncludePath>,
+    /// Names of counters; empty: all of them. None: no counters.
+    counters: Option<Vec<String>>,
 }
 
 impl<'a> Load<'a> {
@@ -75,6 +77,8 @@ impl<'a> Load<'a> {
                 if !value.is_empty() {
                     load.includes.push(IncludePath::new(&decode(value)));
                 }
+            } else if key.eq_ignore_ascii_case("counter") {
+                load.add_counter(decode(value));
             } else if key.eq_ignore_ascii_case("metadataOnly") {
                 load.is_metadata_only = parse_bool(key, value)?;
             } else if key.eq_ignore_ascii_case("startsWith") {
@@ -89,13 +93,29 @@ impl<'a> Load<'a> {
                 return Err(feature.missing().into());
             }
         }
+        if load.ids.is_empty() && load.is_by_prefix && load.counters.is_some() {
+            let rule = "'counter' belongs to loads by id: load the documents by their ids, or query them with 'include counters()'";
+            return Err(Error::Argument(rule.to_owned()));
+        }
         Ok(load)
+    }
+
+    fn add_counter(&mut self, name: Cow<'_, str>) {
+        let is_all = name == ALL_COUNTERS || self.counters.as_ref().is_some_and(Vec::is_empty);
+        let names = self.counters.get_or_insert_default();
+        match is_all {
+            true => names.clear(),
+            false => names.push(name.into_owned()),
+        }
     }
 }
 
 /// A load by a few ids, answered at once if it is short.
 pub(crate) fn get_one(exchange: &Exchange) -> Result<Option<Reply>> {
     let load = Load::parse(exchange.query())?;
+    if load.counters.is_some() {
+        return Ok(None);
+    }
     let snapshot = exchange.database().read();
     match (load.ids.as_slice(), load.includes.len()) {
         _ if load.is_cluster_wide || !load.values.is_empty() => Ok(None),
@@ -169,7 +189,7 @@ fn ids_of(body: &json::Value) -> Result<Vec<String>> {
 fn answer_load(exchange: &Exchange, load: &Load<'_>, out: &mut AnswerWriter) -> Result<Option<Reply>> {
     let deadline = deadline(exchange, out);
     let snapshot = exchange.database().read();
-    let is_plain = !load.is_cluster_wide && load.values.is_empty();
+    let is_plain = !load.is_cluster_wide && load.values.is_empty() && load.counters.is_none();
     if let (true, [id], []) = (is_plain, load.ids.as_slice(), load.includes.as_slice()) {
         let Some(document) = snapshot.get(id)? else { return Ok(Some(not_found(exchange.if_none_match()))) };
         if is_current(&document, exchange.if_none_match()) {
@@ -205,6 +225,7 @@ struct LoadedDocuments<'s> {
     included: Vec<Document<'s>>,
     values: IncludedValues<'s>,
     is_cluster_wide: bool,
+    counters: Option<CounterIncludes>,
     etag: String,
 }
 
@@ -225,6 +246,15 @@ impl<'s> LoadedDocuments<'s> {
             }
         }
         included.iter().for_each(|document| hash.add(document));
+        let mut counters = None;
+        if let Some(names) = &load.counters {
+            let counters = counters.insert(CounterIncludes::default());
+            for document in documents.iter().flatten() {
+                deadline.look()?;
+                counters.add(snapshot, document.id(), names)?;
+            }
+            counters.add_to(&mut hash);
+        }
         let mut values = IncludedValues::default();
         if load.is_cluster_wide {
             for (id, _) in load.ids.iter().zip(&documents).filter(|(_, document)| document.is_none()) {
@@ -237,7 +267,7 @@ impl<'s> LoadedDocuments<'s> {
         }
         values.hash_into(&mut hash);
         let is_cluster_wide = load.is_cluster_wide;
-        Ok(LoadedDocuments { documents, included, values, is_cluster_wide, etag: hash.finish() })
+        Ok(LoadedDocuments { documents, included, counters, values, is_cluster_wide, etag: hash.finish() })
     }
 
     /// The answer that has no documents, if it is one.
@@ -276,6 +306,11 @@ impl<'s> LoadedDocuments<'s> {
         out.buffer().extend_from_slice(b"],\"Includes\":{");
         write_includes(out, &self.included)?;
         out.buffer().push(b'}');
+        if let Some(counters) = &self.counters {
+            out.buffer().extend_from_slice(b",\"CounterIncludes\":");
+            counters.write(&mut json::Writer::new(out.buffer()));
+            out.part_done()?;
+        }
         write_included_values(out, &self.values)?;
         out.buffer().push(b'}');
         Ok(())

@@ -140,7 +140,8 @@ impl Caller {
         Ok(())
     }
 
-    /// Changes what is stored under an id, and closes the connections whose rights that changes.
+    /// Changes what is stored under an id, and closes the connections whose rights that may change. A certificate that is new here may
+    /// have the key of others.
     ///
     /// * `change`: is given what is stored now, and gives what is to be stored; `None` deletes it.
     /// * `hash`: under which connections know a principal.
@@ -158,16 +159,17 @@ impl Caller {
         hash: impl Fn(&P) -> Option<[u8; 32]>,
     ) -> Result<()> {
         let Some(tls) = &node.tls else { return Ok(()) };
-        let mut before = None;
+        let mut known_as = None;
         node.databases.change_principal(operation, id, request_id, |stored: Option<P>| {
-            before.clone_from(&stored);
+            known_as = stored.as_ref().and_then(&hash);
             self.check::<P>(stored.as_ref().map(|stored| stored.rights().clearance))?;
             let after = change(stored)?;
             self.check::<P>(after.as_ref().map(|after| after.rights().clearance))?;
+            known_as = known_as.or_else(|| after.as_ref().and_then(&hash));
             Ok::<_, Error>(after)
         })?;
         tls.registry.load(&node.databases)?;
-        if let Some(hash) = before.as_ref().and_then(hash) {
+        if let Some(hash) = known_as {
             node.connections.close_those_of(&hash);
         }
         tracing::info!(id, "{operation}");

@@ -52,7 +52,8 @@ fn write_counts(json: &mut json::Writer<'_>, statistics: &Statistics, indexes: &
     json.name("CountOfRevisionDocuments").unsigned(0);
     json.name("CountOfTombstones").unsigned(statistics.documents().tombstone_count);
     json.name("CountOfDocumentsConflicts").unsigned(0).name("CountOfConflicts").unsigned(0);
-    json.name("CountOfAttachments").unsigned(0).name("CountOfCounterEntries").unsigned(0);
+    let counters = statistics.counts[ItemKind::Counter].count;
+    json.name("CountOfAttachments").unsigned(0).name("CountOfCounterEntries").unsigned(counters);
     json.name("CountOfTimeSeriesSegments").unsigned(0);
 }
 

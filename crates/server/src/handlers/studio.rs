@@ -2,10 +2,11 @@
 //!
 //! The files are in the binary with the feature `studio`; a debug build reads them from their folder, so that they change
 //! without compiling. Without the feature a plain page says how to build it. What is under `assets/` has the hash of its
-//! content in its name and never changes; the rest is asked for anew each time, and answered with 304. The build puts
-//! `x.br` and `x.gz` beside a file `x` that gets smaller by it.
+//! content in its name and never changes; the rest is asked for anew each time, and answered with 304. Of a file `x` that
+//! gets smaller by it the build has `x.br` and `x.gz` only, which every browser takes; it halves what the studio adds to the binary.
 
 use std::borrow::Cow;
+use std::io::Read;
 
 use bytes::Bytes;
 use hyper::header::{
@@ -86,8 +87,9 @@ fn answer(path: &str, headers: &HeaderMap, content: impl Fn(&str) -> Option<Cow<
     if path.ends_with(".br") || path.ends_with(".gz") || path.contains("..") {
         return None;
     }
-    let plain = content(path)?;
-    let etag = format!("{:032x}", xxhash_rust::xxh3::xxh3_128(&plain));
+    let plain = content(path);
+    let stored = plain.clone().or_else(|| content(&format!("{path}.gz")))?;
+    let etag = format!("{:032x}", xxhash_rust::xxh3::xxh3_128(&stored));
     let is_known = reply::is_match(headers.get(IF_NONE_MATCH), etag.as_bytes());
     let packed = [("br", ".br"), ("gzip", ".gz")].into_iter().find_map(|(encoding, ending)| {
         let is_wanted = compression::is_accepted(headers, encoding);
@@ -103,11 +105,18 @@ fn answer(path: &str, headers: &HeaderMap, content: impl Fn(&str) -> Option<Cow<
         reply.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static(encoding));
         reply
     } else {
-        reply::text(content_type(path), bytes_of(plain))
+        reply::text(content_type(path), bytes_of(plain.map_or_else(|| unpacked(&stored), Some)?))
     };
     let caching = if path.starts_with("assets/") { "public, max-age=31536000, immutable" } else { "no-cache" };
     reply.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static(caching));
     Some(secured(reply::with_etag(reply, reply::quoted_etag(etag.as_bytes()))))
+}
+
+/// The content of a file that the build has compressed by gzip. Its size is that of a file of the studio.
+fn unpacked(packed: &[u8]) -> Option<Cow<'static, [u8]>> {
+    let mut plain = Vec::new();
+    flate2::read::GzDecoder::new(packed).read_to_end(&mut plain).ok()?;
+    Some(Cow::Owned(plain))
 }
 
 fn bytes_of(content: Cow<'static, [u8]>) -> Bytes {
@@ -158,9 +167,17 @@ mod tests {
             "assets/app-1.js" => b"let plain",
             "assets/app-1.js.br" => b"brotli",
             "assets/app-1.js.gz" => b"gzip",
+            "assets/packed-1.js.br" => b"brotli",
+            "assets/packed-1.js.gz" => return Some(Cow::Owned(gzip(b"let packed"))),
             _ => return None,
         };
         Some(Cow::Borrowed(text))
+    }
+
+    fn gzip(text: &[u8]) -> Vec<u8> {
+        let mut packed = Vec::new();
+        flate2::read::GzEncoder::new(text, flate2::Compression::default()).read_to_end(&mut packed).unwrap();
+        packed
     }
 
     /// Status, encoding, caching and body.
@@ -185,6 +202,18 @@ mod tests {
             ask("index.html", ACCEPT_ENCODING, "br").unwrap(),
             (200, "".into(), "no-cache".into(), "<p>".into())
         );
+    }
+
+    #[test]
+    fn a_file_that_is_there_only_packed_is_unpacked_for_clients_that_take_nothing_else() {
+        let plain = ask("assets/packed-1.js", ACCEPT_ENCODING, "identity").unwrap();
+        assert_eq!((plain.1.as_str(), plain.3.as_str()), ("", "let packed"));
+        let etag = |accepted| {
+            let headers = HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static(accepted))]);
+            answer("assets/packed-1.js", &headers, content).unwrap().headers()[ETAG].clone()
+        };
+        assert_eq!(etag("br"), etag("identity"));
+        assert_eq!(ask("assets/packed-1.js", ACCEPT_ENCODING, "br").unwrap().3, "brotli");
     }
 
     #[test]

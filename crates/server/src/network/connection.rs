@@ -314,7 +314,7 @@ impl Connection {
         self.head_since.store(self.clock.load(Relaxed), Relaxed);
     }
 
-    /// The client sent this certificate or API key; SHA-256 of it. True if it is the first one of the connection.
+    /// The client sent this certificate or API key; SHA-256 of its public key or its text. True if it is the first one of the connection.
     pub(crate) fn has_principal(&self, sha256: [u8; 32]) -> bool {
         let is_first = self.principal.set(sha256).is_ok();
         if !is_first && self.principal.get() != Some(&sha256) {
@@ -323,7 +323,7 @@ impl Connection {
         is_first
     }
 
-    /// The client's certificate expires then, in seconds since 1970.
+    /// The client loses the rights of its certificate then, in seconds since 1970.
     pub(crate) fn has_certificate_until(&self, seconds: i64) {
         _ = self.certificate_ends.set(seconds);
     }

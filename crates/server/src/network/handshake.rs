@@ -68,8 +68,8 @@ pub(crate) async fn accept(
     let certificate = sent.and_then(|der| Certificate::parse(der));
     // First this: a change of rights finds the connection, or the connection finds the changed rights.
     if let Some(certificate) = &certificate {
-        connection.has_principal(*certificate.thumbprint().sha256_bytes());
-        connection.has_certificate_until(certificate.not_after());
+        connection.has_principal(*certificate.public_key_hash());
+        connection.has_certificate_until(tls.rights_end(certificate));
     }
     let identity = tls.identity(&current, certificate.as_ref(), SystemTime::now());
     Ok(Accepted { stream, identity, certificate })

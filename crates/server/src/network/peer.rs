@@ -36,7 +36,7 @@ impl Peer {
     pub(crate) fn owner(&self) -> Option<Owner> {
         match (&self.key, &self.certificate) {
             (Some(key), _) => Some(key.hash),
-            (None, Some(certificate)) => Some(*certificate.thumbprint().sha256_bytes()),
+            (None, Some(certificate)) => Some(*certificate.public_key_hash()),
             (None, None) => None,
         }
     }

@@ -138,6 +138,12 @@ impl Tls {
         }
     }
 
+    /// When a client loses the rights of its certificate, in seconds since 1970: when that expires, or the registered one with its key.
+    pub(crate) fn rights_end(&self, certificate: &Certificate) -> i64 {
+        let registered = self.registry.registered(certificate);
+        registered.map_or(i64::MAX, |registered| registered.certificate.not_after()).min(certificate.not_after())
+    }
+
     /// Who the client of a connection is.
     ///
     /// * `current`: what the connection was accepted with.
@@ -154,8 +160,17 @@ impl Tls {
         let is_admin = TrustedThumbprint::contains(&self.admins, thumbprint);
         let identity = if bool::from(is_own) | is_admin {
             Identity::cluster_admin()
-        } else if let Some(rights) = self.registry.rights(thumbprint) {
-            Identity::registered(&rights)
+        } else if let Some(registered) = self.registry.registered(certificate) {
+            // Whoever has the key can sign a new certificate with it: that must not last longer than what was registered.
+            if let Validity::Expired(end) = registered.certificate.validity_at(now) {
+                return Identity::bad_certificate(format!(
+                    "The client certificate {} has expired at {}. A renewed certificate with the same key has its rights until then. An \
+                     operator of the server registers the renewed one",
+                    registered.certificate,
+                    at(end)
+                ));
+            }
+            Identity::registered(&registered.rights)
         } else {
             return Identity::bad_certificate(format!(
                 "The client certificate {certificate} is not known to this server. An operator of the server registers it, or names its \

@@ -1,4 +1,5 @@
-//! The principals as requests look them up: certificates by the hash of what the client sent, API keys by the hash of their text.
+//! The principals as requests look them up: certificates by the hash of what the client sent, or of its public key; API keys by the hash
+//! of their text.
 //!
 //! It is what the node has stored, read once at the start and again after each change. The change comes first, then this, and then the
 //! connections of the principal are closed, so that no connection goes on with rights that were taken away.
@@ -14,7 +15,7 @@ use database::{ApiKey, Databases, RegisteredCertificate, Rights};
 use parking_lot::Mutex;
 
 use super::access::Identity;
-use crate::certificates::certificate::Thumbprint;
+use crate::certificates::certificate::Certificate;
 
 /// What the server knows of clients.
 #[derive(Debug, Default)]
@@ -25,10 +26,19 @@ pub(crate) struct Registry {
 
 #[derive(Debug, Default)]
 struct Known {
-    /// Rights by the SHA-256 of the certificate.
-    certificates: HashMap<[u8; 32], Rights>,
+    /// By the SHA-256 of the certificate.
+    certificates: HashMap<[u8; 32], Arc<Registered>>,
+    /// By the SHA-256 of the public key; of several with one key the one that expires last.
+    public_keys: HashMap<[u8; 32], Arc<Registered>>,
     /// By the SHA-256 of its text.
     keys: HashMap<[u8; 32], Arc<Key>>,
+}
+
+/// A registered certificate.
+#[derive(Debug)]
+pub(crate) struct Registered {
+    pub(crate) certificate: Certificate,
+    pub(crate) rights: Rights,
 }
 
 /// An API key.
@@ -75,11 +85,19 @@ impl Registry {
     pub(crate) fn load(&self, databases: &Databases) -> database::Result<()> {
         // Held while the node is read: of two changes at once, the one that read first must not write last.
         let _loading = self.loading.lock();
-        let certificates =
-            databases.principals::<RegisteredCertificate>()?.into_iter().filter_map(|(_, certificate)| {
-                let der = BASE64.decode(certificate.certificate.as_bytes()).ok()?;
-                Some((*Thumbprint::of(&der).sha256_bytes(), certificate.rights))
-            });
+        let mut certificates = HashMap::new();
+        let mut public_keys: HashMap<[u8; 32], Arc<Registered>> = HashMap::new();
+        for (_, RegisteredCertificate { certificate, rights, .. }) in databases.principals()? {
+            let der = BASE64.decode(certificate.as_bytes()).ok();
+            let Some(certificate) = der.and_then(|der| Certificate::parse(&der)) else { continue };
+            let registered = Arc::new(Registered { certificate, rights });
+            let of_key =
+                public_keys.entry(*registered.certificate.public_key_hash()).or_insert_with(|| registered.clone());
+            if registered.certificate.not_after() > of_key.certificate.not_after() {
+                *of_key = registered.clone();
+            }
+            certificates.insert(*registered.certificate.thumbprint().sha256_bytes(), registered);
+        }
         let before = self.known.load();
         let keys = databases.principals::<ApiKey>()?.into_iter().filter_map(|(_, key)| {
             let hash = hash_of_text(&key.hash)?;
@@ -87,13 +105,16 @@ impl Registry {
             let identity = Arc::new(Identity::registered(&key.rights));
             Some((hash, Arc::new(Key { name: key.name, hash, identity, expires: key.expires, uses })))
         });
-        self.known.store(Arc::new(Known { certificates: certificates.collect(), keys: keys.collect() }));
+        self.known.store(Arc::new(Known { certificates, public_keys, keys: keys.collect() }));
         Ok(())
     }
 
-    /// What the holders of a certificate may do; `None` if it is not registered.
-    pub(crate) fn rights(&self, thumbprint: &Thumbprint) -> Option<Rights> {
-        self.known.load().certificates.get(thumbprint.sha256_bytes()).cloned()
+    /// The registered certificate whose rights a client has: the one that it sent, else one with the same public key, which is what a
+    /// renewal leaves. `None`: neither is registered.
+    pub(crate) fn registered(&self, sent: &Certificate) -> Option<Arc<Registered>> {
+        let known = self.known.load();
+        let same = known.certificates.get(sent.thumbprint().sha256_bytes());
+        same.or_else(|| known.public_keys.get(sent.public_key_hash())).cloned()
     }
 
     /// The key whose text has this SHA-256, expired or not.

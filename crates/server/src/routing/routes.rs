@@ -15,10 +15,11 @@ use super::access::Access;
 use super::exchange::Exchange;
 use crate::error::{Result, Write};
 use crate::handlers::{
-    api_keys, backups, bulk_docs, bulk_insert, certificates, changes, collections, compactions, compare_exchange, configuration,
-    databases, diagnostics, docs, due, health, hilo, identities, indexes, info_package, live, log_configuration, mcp,
-    members, metrics, monitoring, multi_get, node_info, operations, pages, patches, queries, restores, safety,
-    sample_data, signing_in, smuggler, statistics, streams, studio, tasks, test_endpoints, topology, traffic_watch,
+    api_keys, backups, bulk_docs, bulk_insert, certificates, changes, collections, compactions, compare_exchange,
+    configuration, counters, databases, diagnostics, docs, due, health, hilo, identities, indexes, info_package, live,
+    log_configuration, mcp, members, metrics, monitoring, multi_get, node_info, operations, pages, patches, queries,
+    restores, safety, sample_data, signing_in, smuggler, statistics, streams, studio, tasks, test_endpoints, topology,
+    traffic_watch,
 };
 use crate::messages::reply::Reply;
 
@@ -275,6 +276,9 @@ pub static ROUTES: &[Route] = &[
     now("GET", "/databases/*/debug/queries/running", Read, queries::running),
     now("POST", "/databases/*/debug/queries/kill", ReadWrite, queries::kill),
     of_client(later("GET", "/databases/*/changes", Read, pending!(changes::get))),
+    // Counters.
+    in_multi_get(later("GET", "/databases/*/counters", Read, pending!(counters::get))),
+    later("POST", "/databases/*/counters", ReadWrite, pending!(counters::post)),
     // Ids.
     later("GET", "/databases/*/hilo/next", ReadWrite, pending!(hilo::next)),
     later("PUT", "/databases/*/hilo/return", ReadWrite, pending!(hilo::give_back)),
@@ -373,8 +377,6 @@ pub static ROUTES: &[Route] = &[
     missing("DELETE", "/databases/*/attachments/bulk", ReadWrite, Feature::Attachments),
     missing("GET", "/databases/*/admin/attachments/remote/config", Admin, Feature::Attachments),
     missing("PUT", "/databases/*/admin/attachments/remote/config", Admin, Feature::Attachments),
-    missing("GET", "/databases/*/counters", Read, Feature::Counters),
-    missing("POST", "/databases/*/counters", ReadWrite, Feature::Counters),
     missing("GET", "/databases/*/timeseries", Read, Feature::TimeSeries),
     missing("POST", "/databases/*/timeseries", ReadWrite, Feature::TimeSeries),
     missing("GET", "/databases/*/timeseries/ranges", Read, Feature::TimeSeries),

@@ -5,10 +5,11 @@ use std::net::TcpStream;
 use std::sync::Arc;
 
 use data_encoding::BASE64;
+use rcgen::date_time_ymd;
 use rustls::version::TLS13;
 use rustls::{ClientConnection, StreamOwned};
 
-use super::secured::{Pair, Secured, params, pem, self_signed};
+use super::secured::{Pair, Secured, params, pem, renewed, self_signed};
 use super::support::{Answer, Wire, read_answer};
 
 fn definition(pair: &Pair, name: &str, clearance: &str, permissions: &str) -> String {
@@ -124,6 +125,56 @@ fn rights_that_are_changed_count_at_once_and_close_what_is_open() {
     secured.call(Some(&app), "GET /databases/shop/stats", "").check_error(403, "InvalidAuth", "");
     // There is none any more.
     secured.administer(&delete, "", 204);
+}
+
+#[test]
+fn a_renewed_certificate_with_the_same_key_has_the_rights_of_the_registered_one() {
+    let secured = Secured::with_databases(&["shop"]);
+    let app = self_signed(&params("app"));
+    secured.register(&app, "ValidUser", r#"{"shop":"ReadWrite"}"#);
+    let mut later = params("app");
+    later.serial_number = Some(78.into());
+    let newer = renewed(&app, &later);
+    assert_ne!(newer.der, app.der);
+    let mut connection = Connection::open(&secured, &newer);
+    assert_eq!(connection.get("/databases/shop/stats").unwrap().status, 200);
+    let whoami = connection.get("/certificates/whoami").unwrap().text();
+    assert!(whoami.contains(r#""Name":"app""#) && whoami.contains(&Secured::thumbprint(&app)), "{whoami}");
+
+    // Registered itself, it has its own rights, and connections go on with none that they had before.
+    secured.register(&newer, "ValidUser", r#"{"shop":"Read"}"#);
+    assert!(connection.is_ended());
+    assert_eq!(secured.call(Some(&newer), "PUT /databases/shop/docs?id=a", "{}").status, 403);
+    assert_eq!(secured.call(Some(&app), "PUT /databases/shop/docs?id=a", "{}").status, 201);
+
+    // What is deleted may do nothing, as soon as no certificate with its key is left.
+    let mut connection = Connection::open(&secured, &app);
+    assert_eq!(connection.get("/databases/shop/stats").unwrap().status, 200);
+    for pair in [&app, &newer] {
+        let delete = format!("DELETE /admin/certificates?thumbprint={}", Secured::thumbprint(pair));
+        secured.administer(&delete, "", 204);
+    }
+    assert!(connection.is_ended());
+    for pair in [&app, &newer] {
+        let answer = secured.call(Some(pair), "GET /databases/shop/stats", "");
+        assert!(answer.status == 403 && answer.text().contains("is not known"), "{}", answer.text());
+    }
+}
+
+#[test]
+fn a_key_does_not_outlive_the_certificate_that_was_registered_with_it() {
+    let secured = Secured::with_databases(&["shop"]);
+    let mut ended = params("app");
+    ended.not_after = date_time_ymd(2021, 1, 1);
+    let registered = self_signed(&ended);
+    secured.register(&registered, "ValidUser", r#"{"shop":"ReadWrite"}"#);
+    let prolonged = renewed(&registered, &params("app"));
+    let answer = secured.call(Some(&prolonged), "GET /databases/shop/stats", "");
+    assert_eq!(answer.status, 403);
+    assert!(answer.text().contains("has expired at 2021-01-01"), "{}", answer.text());
+    assert!(answer.text().contains("An operator of the server registers the renewed one"), "{}", answer.text());
+    secured.register(&prolonged, "ValidUser", r#"{"shop":"Read"}"#);
+    assert_eq!(secured.call(Some(&prolonged), "GET /databases/shop/stats", "").status, 200);
 }
 
 #[test]

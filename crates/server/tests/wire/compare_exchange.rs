@@ -29,11 +29,17 @@ fn put_command(id: &str, original: &str) -> String {
 #[test]
 fn a_value_is_put_read_and_deleted_by_its_index() {
     let wire = Wire::with_database();
-    assert_eq!(put(&wire, "K1", 0, r#"{"Object": {"V": 1}}"#), r#"{"Index":1,"Value":{"Object":{"V":1}},"Successful":true}"#);
+    assert_eq!(
+        put(&wire, "K1", 0, r#"{"Object": {"V": 1}}"#),
+        r#"{"Index":1,"Value":{"Object":{"V":1}},"Successful":true}"#
+    );
     assert_eq!(put(&wire, "k1", 0, r#"{"Object":2}"#), r#"{"Index":1,"Value":{"Object":{"V":1}},"Successful":false}"#);
     assert_eq!(put(&wire, "no", 9, r#"{"Object":2}"#), r#"{"Index":0,"Value":null,"Successful":false}"#);
     let with_metadata = r#"{"Object":"é","@metadata":{"a":1}}"#;
-    assert_eq!(put(&wire, "k1", 1, with_metadata), format!(r#"{{"Index":2,"Value":{with_metadata},"Successful":true}}"#));
+    assert_eq!(
+        put(&wire, "k1", 1, with_metadata),
+        format!(r#"{{"Index":2,"Value":{with_metadata},"Successful":true}}"#)
+    );
     let element = |key: &str| format!(r#"{{"Key":"{key}","Value":{with_metadata},"Index":2}}"#);
     wire.check("GET /databases/db/cmpxchg?key=K1", "", 200, &format!(r#"{{"Results":[{}]}}"#, element("K1")));
     let missing = r#"{"Key":"zz","Value":null,"Index":-1}"#;
@@ -46,7 +52,12 @@ fn a_value_is_put_read_and_deleted_by_its_index() {
     wire.check("DELETE /databases/db/cmpxchg?key=k1&index=1", "", 200, &stored);
     let deleted = format!(r#"{{"Index":3,"Value":{with_metadata},"Successful":true}}"#);
     wire.check("DELETE /databases/db/cmpxchg?key=K1&index=2", "", 200, &deleted);
-    wire.check("DELETE /databases/db/cmpxchg?key=K1&index=3", "", 200, r#"{"Index":0,"Value":null,"Successful":false}"#);
+    wire.check(
+        "DELETE /databases/db/cmpxchg?key=K1&index=3",
+        "",
+        200,
+        r#"{"Index":0,"Value":null,"Successful":false}"#,
+    );
     wire.check("GET /databases/db/cmpxchg?key=k1", "", 404, "");
     let statistics = wire.call("GET /databases/db/stats/detailed", "").json();
     let number = |name: &str| statistics.get(name).and_then(json::Value::as_i64);
@@ -112,10 +123,16 @@ fn a_transaction_over_values_and_documents_is_answered_as_clients_read_it() {
         other => panic!("{other:?}"),
     };
     let text = |result: &json::Value, name: &str| result.get(name).and_then(json::Value::as_str).map(str::to_owned);
-    assert_eq!((text(results[0], "Type").as_deref(), text(results[0], "@id").as_deref()), (Some("PUT"), Some("users/1")));
+    assert_eq!(
+        (text(results[0], "Type").as_deref(), text(results[0], "@id").as_deref()),
+        (Some("PUT"), Some("users/1"))
+    );
     let vector = text(results[0], "@change-vector").unwrap();
     assert!(vector.starts_with("A:3-") && vector.contains(", TRXN:2-"), "{vector}");
-    assert_eq!(String::from_utf8(results[1].to_vec()).unwrap(), r#"{"Type":"CompareExchangePUT","Key":"k1","Index":1}"#);
+    assert_eq!(
+        String::from_utf8(results[1].to_vec()).unwrap(),
+        r#"{"Type":"CompareExchangePUT","Key":"k1","Index":1}"#
+    );
     assert_eq!(answer.get("TransactionIndex").and_then(json::Value::as_i64), Some(3));
     let document = wire.call("GET /databases/db/docs?id=users/1", "").text();
     assert!(document.contains(r#""@flags":"FromClusterTransaction""#) && document.contains(&vector), "{document}");
@@ -132,7 +149,10 @@ fn a_transaction_over_values_and_documents_is_answered_as_clients_read_it() {
     assert!(stale.status == 409 && stale.text().contains(violation), "{}", stale.text());
     let own = wire.call(BULK, &cluster_wide(&put_command("users/1", &format!("\"{vector}\""))));
     assert_eq!(own.status, 201, "{}", own.text());
-    let unguarded = wire.call("POST /databases/db/bulk_docs?disableAtomicDocumentWrites=true", &cluster_wide(&put_command("users/1", "null")));
+    let unguarded = wire.call(
+        "POST /databases/db/bulk_docs?disableAtomicDocumentWrites=true",
+        &cluster_wide(&put_command("users/1", "null")),
+    );
     assert_eq!(unguarded.status, 201, "{}", unguarded.text());
     wire.check(BULK, &cluster_wide(""), 201, &format!(r#"{{"Results":[],"TransactionIndex":{}}}"#, 6));
 }
@@ -178,7 +198,8 @@ fn sessions_load_guards_of_missing_documents_and_values_by_path() {
     wire.put("orders/1", r#"{"Key":"k1","Keys":["K1","nix"]}"#);
     let load = |paths: &str| wire.call(&format!("GET /databases/db/docs?id=orders/1{paths}"), "");
     let one = load("&cmpxchg=Key");
-    let expected = r#""Includes":{},"CompareExchangeValueIncludes":{"k1":{"Key":"k1","Index":4,"Value":{"Object":1}}}}"#;
+    let expected =
+        r#""Includes":{},"CompareExchangeValueIncludes":{"k1":{"Key":"k1","Index":4,"Value":{"Object":1}}}}"#;
     assert!(one.text().ends_with(expected), "{}", one.text());
     let several = load("&cmpxchg=Keys&cmpxchg=Nope").text();
     let expected = r#"{"K1":{"Key":"K1","Index":4,"Value":{"Object":1}},"nix":{"Key":"nix","Index":-1,"Value":null}}}"#;
@@ -242,7 +263,10 @@ fn queries_compare_with_values_select_and_include_them() {
     assert_eq!(ids("from Orders where Key = cmpxchg('OBJ').Name"), ["orders/1"]);
     assert_eq!(ids("from Orders where N = cmpxchg('seven')"), ["orders/2"]);
     assert_eq!(ids("from Orders where N < cmpxchg('seven')"), ["orders/1"]);
-    assert_eq!(ids("from Orders where N between cmpxchg('k1') and cmpxchg('seven') order by N as long"), ["orders/1", "orders/2"]);
+    assert_eq!(
+        ids("from Orders where N between cmpxchg('k1') and cmpxchg('seven') order by N as long"),
+        ["orders/1", "orders/2"]
+    );
     assert_eq!(ids("from Orders where Key = cmpxchg('nix')"), Vec::<String>::new());
     assert_eq!(ids("from Orders filter N = cmpxchg('seven')"), ["orders/2"]);
     put(&wire, "id", 0, r#"{"Object":"ORDERS/2"}"#);
@@ -279,7 +303,8 @@ fn queries_compare_with_values_select_and_include_them() {
 #[test]
 fn patches_read_values() {
     let wire = with_orders();
-    let patch = r#"{"Patch":{"Script":"this.Got = cmpxchg('obj').Name; this.None = cmpxchg('nix'); this.N = cmpxchg('K1')"}}"#;
+    let patch =
+        r#"{"Patch":{"Script":"this.Got = cmpxchg('obj').Name; this.None = cmpxchg('nix'); this.N = cmpxchg('K1')"}}"#;
     let answer = wire.call("PATCH /databases/db/docs?id=orders/1", patch).text();
     assert!(answer.contains(r#""N":1.50"#) && answer.contains(r#""Got":"k1","None":null"#), "{answer}");
     let wrong = r#"{"Patch":{"Script":"cmpxchg(5)"}}"#;

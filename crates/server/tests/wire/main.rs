@@ -18,6 +18,7 @@ mod compactions;
 mod compare_exchange;
 mod compression;
 mod configuration;
+mod counters;
 mod databases;
 mod date_parts;
 mod dates;

@@ -42,8 +42,16 @@ pub fn params(name: &str) -> CertificateParams {
 }
 
 pub fn self_signed(params: &CertificateParams) -> Pair {
-    let key = KeyPair::generate().unwrap();
+    self_signed_with(KeyPair::generate().unwrap(), params)
+}
+
+pub fn self_signed_with(key: KeyPair, params: &CertificateParams) -> Pair {
     Pair { der: params.self_signed(&key).unwrap().der().clone(), key }
+}
+
+/// Another certificate for the same key.
+pub fn renewed(pair: &Pair, params: &CertificateParams) -> Pair {
+    self_signed_with(KeyPair::try_from(pair.key.serialized_der()).unwrap(), params)
 }
 
 /// A server with a certificate of an authority, and clients with others.

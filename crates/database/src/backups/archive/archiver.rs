@@ -10,6 +10,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock, Weak};
 use std::thread::{self, JoinHandle};
+use std::time::Instant;
 
 use documents::Date;
 use parking_lot::{Condvar, Mutex};
@@ -22,7 +23,8 @@ use super::state::{ArchiveStatus, places_of};
 use super::work::Work;
 use crate::clock::{Clock, later};
 use crate::limits::{
-    ARCHIVE_EVERY, ARCHIVE_MARK_EVERY, ARCHIVE_MARKS_MAX, ARCHIVES_AT_ONCE_MAX, BACKUP_RETRY_MAX, BACKUP_RETRY_MIN,
+    ARCHIVE_EVERY, ARCHIVE_MARK_EVERY, ARCHIVE_MARKS_MAX, ARCHIVE_REST_TIME_MAX, ARCHIVES_AT_ONCE_MAX,
+    BACKUP_RETRY_MAX, BACKUP_RETRY_MIN,
 };
 use crate::threads::{OnDemandThread, join_others};
 use crate::{Error, Result};
@@ -109,6 +111,16 @@ impl Archiver {
             archiving.run_at_once();
         }
         self.shared.changed.notify_all();
+    }
+
+    /// Archives all that is committed now, on this thread, before the journal that has it goes: within [`ARCHIVE_REST_TIME_MAX`], unless the
+    /// places cannot be reached anyway. What it cannot archive is missing in the archive, and the log says so.
+    pub fn archive_rest(&self, database: &str) {
+        let database = database.to_lowercase();
+        let deadline = Instant::now() + ARCHIVE_REST_TIME_MAX;
+        if self.shared.begin_now(&database, deadline) {
+            self.shared.work(&database, Some(deadline));
+        }
     }
 
     /// The documents of a database have another journal now, whose transactions are numbered anew: the archive is to begin anew, with a
@@ -199,7 +211,7 @@ impl Shared {
         state.workers.retain(|worker| !worker.is_finished());
         let shared = self.clone();
         let name = database.clone();
-        match thread::Builder::new().name("archive".to_owned()).spawn(move || shared.work(&name)) {
+        match thread::Builder::new().name("archive".to_owned()).spawn(move || shared.work(&name, None)) {
             Ok(worker) => state.workers.push(worker),
             Err(error) => {
                 tracing::error!(%error, "the thread of an archive cannot be started");
@@ -208,8 +220,32 @@ impl Shared {
         }
     }
 
+    /// Takes a database out of its turn, as soon as it is not being archived; false: it has no archive, places cannot be reached, or the
+    /// time is over.
+    fn begin_now(&self, database: &str, deadline: Instant) -> bool {
+        let mut state = self.state.lock();
+        loop {
+            if state.is_closed {
+                return false;
+            }
+            let Some(archiving) = state.archives.get_mut(database).filter(|archiving| archiving.failures == 0) else {
+                return false;
+            };
+            if !archiving.is_running {
+                archiving.is_running = true;
+                state.running += 1;
+                return true;
+            }
+            if self.changed.wait_until(&mut state, deadline).timed_out() {
+                return false;
+            }
+        }
+    }
+
     /// Archives what is new of one database.
-    fn work(&self, database: &str) {
+    ///
+    /// * `deadline`: when it gives up.
+    fn work(&self, database: &str, deadline: Option<Instant>) {
         let Some(node) = self.node.get().and_then(Weak::upgrade) else { return };
         let known = self.state.lock().archives.get_mut(database).map(|archiving| {
             let is_first = !std::mem::replace(&mut archiving.has_run, true);
@@ -218,7 +254,8 @@ impl Shared {
         let archived = match known {
             None => Ok(None),
             Some((task, marks, is_first)) => {
-                let is_ended = || self.state.lock().is_closed;
+                let is_ended =
+                    || self.state.lock().is_closed || deadline.is_some_and(|deadline| Instant::now() >= deadline);
                 let work = || {
                     let (task, clock, is_ended) = (&*task, &*self.clock, &is_ended);
                     Work { node: &*node, database: node.find_database(database)?, task, clock, is_first, is_ended }

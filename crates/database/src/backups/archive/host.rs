@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use json::Value;
+
 use super::super::{Destination, DestinationSettings};
 use super::state::ArchiveState;
 use crate::{Database, Result};
@@ -16,6 +18,9 @@ pub(crate) trait Host: Send + Sync {
 
     /// The database of this name, opened if it is not yet.
     fn find_database(&self, name: &str) -> Result<Arc<Database>>;
+
+    /// The settings of a database, as backups have them.
+    fn archived_record(&self, name: &str) -> Result<Value>;
 
     fn open_place(&self, settings: &DestinationSettings) -> Result<Arc<dyn Destination>>;
 

@@ -7,8 +7,9 @@
 //! +----------+--------------+------------+--------+-----+
 //! ```
 //!
-//! * The size is a little-endian number of 4 bytes. The head is `{"Database":"Shop","After":42,"Marks":[[<ticks>,<transaction>],..]}`: at
-//!   this time, in ticks of 100 ns since the year 1, this was the last transaction. Marks beyond the last record may follow.
+//! * The size is a little-endian number of 4 bytes. The head is `{"Database":"Shop","After":42,"Marks":[[<ticks>,<transaction>],..],
+//!   "Record":{..}}`: at this time, in ticks of 100 ns since the year 1, this was the last transaction. Marks beyond the last record may
+//!   follow. `Record` has the settings of the database at the time when the segment was written, as dumps have them.
 //! * Records are as the journal has them (`docs/format.md`). Each has a hash of its own that covers all before it. The whole is compressed
 //!   with a checksum, and encrypted if the task has a key.
 
@@ -37,6 +38,8 @@ pub(crate) struct Head {
     pub after: TransactionId,
     /// Rising.
     pub marks: Vec<Mark>,
+    /// The record of the database; `None` in segments of earlier versions.
+    pub record: Option<Value>,
 }
 
 impl Head {
@@ -47,6 +50,9 @@ impl Head {
         head.set("After", number(self.after.0));
         let mark = |mark: &Mark| Value::Array(vec![number(mark.time.ticks()), number(mark.transaction.0)]);
         head.set("Marks", Value::Array(self.marks.iter().map(mark).collect()));
+        if let Some(record) = &self.record {
+            head.set("Record", record.clone());
+        }
         let head = head.to_vec();
         let size = u32::try_from(head.len()).map_err(|_| io::Error::other("the head of a segment is too long"))?;
         [&MAGIC[..], &size.to_le_bytes(), &head].iter().try_for_each(|part| to.write_all(part))
@@ -88,6 +94,7 @@ impl Head {
             database: value.get("Database")?.as_str()?.to_owned(),
             after: TransactionId(number(value.get("After")?)?),
             marks: marks.iter().map(mark).collect::<Option<_>>()?,
+            record: value.get("Record").cloned(),
         })
     }
 }
@@ -103,7 +110,9 @@ mod tests {
     fn head() -> Head {
         let mark = |ticks, transaction| Mark { time: Date::from_ticks(ticks), transaction: TransactionId(transaction) };
         let marks = vec![mark(638_000_000_000_000_000, 43), mark(638_000_000_010_000_000, 49)];
-        Head { database: "Shop".to_owned(), after: TransactionId(42), marks }
+        let mut record = Value::object();
+        record.set("LockMode", "Unlock".into());
+        Head { database: "Shop".to_owned(), after: TransactionId(42), marks, record: Some(record) }
     }
 
     #[test]
@@ -114,6 +123,10 @@ mod tests {
         let mut rest = &bytes[..];
         assert_eq!(Head::read(&mut rest).unwrap(), head());
         assert_eq!(rest, b"records");
+        let of_earlier_version = Head { record: None, ..head() };
+        let mut bytes = Vec::new();
+        of_earlier_version.write(&mut bytes).unwrap();
+        assert_eq!(Head::read(&mut &bytes[..]).unwrap(), of_earlier_version);
     }
 
     #[test]

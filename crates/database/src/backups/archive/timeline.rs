@@ -276,7 +276,8 @@ impl Plan {
         self.segments.iter().any(|segment| segment.is_encrypted)
     }
 
-    /// Applies the segments to what was made of the snapshot; gives the state that was reached.
+    /// Applies the segments to what was made of the snapshot; gives the state that was reached, and the record of the database in the last
+    /// segment of it.
     ///
     /// * `progress`: called after each record. False cancels.
     ///
@@ -289,8 +290,8 @@ impl Plan {
         key: Option<&BackupKey>,
         restore: &mut storage::image::Restore,
         progress: &mut dyn FnMut(storage::image::Progress) -> bool,
-    ) -> Result<Mark> {
-        let mut reached = self.begin;
+    ) -> Result<(Mark, Option<Value>)> {
+        let (mut reached, mut record) = (self.begin, None);
         for segment in &self.segments {
             let failed = |reason: String| {
                 bad(format!("the file '{}' in {} cannot be restored: {reason}", segment.path, place.place()))
@@ -321,11 +322,12 @@ impl Plan {
             reached =
                 if position.transaction == target.transaction { target } else { Mark { time: segment.time, ..target } };
             reached.transaction = position.transaction;
+            record = head.record.or(record);
             // At its end the next one may begin before the time, too.
             if position.transaction == target.transaction && position.transaction < segment.until {
                 break;
             }
         }
-        Ok(reached)
+        Ok((reached, record))
     }
 }

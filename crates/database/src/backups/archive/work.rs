@@ -90,7 +90,8 @@ impl Work<'_> {
     ) -> Result<()> {
         let after = state.position.transaction;
         let of_segment = marks.iter().filter(|mark| mark.transaction > after).copied();
-        let head = Head { database: self.database.name().to_owned(), after, marks: of_segment.collect() };
+        let (database, record) = (self.database.name().to_owned(), self.node.archived_record(self.database.name())?);
+        let head = Head { database, after, marks: of_segment.collect(), record: Some(record) };
         let Some(last) = head.marks.last() else { return Ok(()) };
         let spool = Spool::in_folder(self.node.spool_folder())?;
         let failed = |error| Error::io("write", spool.path(), error);

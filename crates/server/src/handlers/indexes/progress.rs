@@ -74,6 +74,19 @@ fn write(json: &mut json::Writer<'_>, progress: &Progress, left: &Left) {
     json.name("TotalNumberOfTimeSeriesDeletedRanges").unsigned(0);
 }
 
+/// Items of a source after an etag, up to [`COUNTED_ITEMS_MAX`].
+fn count_after(documents: &Snapshot<'_>, source: &IndexSource, etag: u64) -> database::documents::Result<u64> {
+    let collection = source.collection.as_deref();
+    match (source.kind, collection) {
+        (ItemKind::Document, None) => documents.after(etag).skip_documents(COUNTED_ITEMS_MAX),
+        (ItemKind::Document, Some(name)) => documents.collection_after(name, etag)?.skip_documents(COUNTED_ITEMS_MAX),
+        (ItemKind::Counter | ItemKind::CompareExchange, _) => {
+            let items = documents.items(&[source.kind], collection, etag)?;
+            items.take(COUNTED_ITEMS_MAX as usize).try_fold(0, |count, item| item.map(|_| count + 1))
+        }
+    }
+}
+
 fn left(source: &IndexSource, progress: &Progress, documents: &Snapshot<'_>) -> Result<Left> {
     let failed = |error: database::documents::Error| Error::from(database::Error::from(error));
     let collection = source.collection.as_deref();
@@ -84,22 +97,12 @@ fn left(source: &IndexSource, progress: &Progress, documents: &Snapshot<'_>) -> 
     let ItemCounts { count: document_total, tombstone_count: tombstone_total, .. } =
         counts.map(|counts| counts[source.kind]).unwrap_or_default();
     let last = documents.last_etags(source.kind, collection).map_err(failed)?;
-    let take = || match (source.kind, collection) {
-        (ItemKind::Document, None) => documents.after(progress.items).skip_documents(COUNTED_ITEMS_MAX),
-        (ItemKind::Document, Some(name)) => {
-            documents.collection_after(name, progress.items)?.skip_documents(COUNTED_ITEMS_MAX)
-        }
-        (ItemKind::CompareExchange, _) => {
-            let items = documents.items(&[source.kind], None, progress.items)?;
-            Ok(items.take(COUNTED_ITEMS_MAX as usize).count() as u64)
-        }
-    };
     let to_remove = documents.deletions(&[source.kind], collection, progress.tombstones).map_err(failed)?;
     // An index that begins has all of them before it.
     let left_documents = match progress.items {
         0 => document_total,
         etag => {
-            let counted = take().map_err(failed)?;
+            let counted = count_after(documents, source, etag).map_err(failed)?;
             estimated(counted, COUNTED_ITEMS_MAX, etag, last.items, document_total)
         }
     };

@@ -71,7 +71,10 @@ impl IndexWait {
                 CommandResult::Patch { written: Some(patch), .. } => written.extend(patch.collection.as_deref()),
                 CommandResult::Patch { written: None, .. } | CommandResult::TrackChanges => {}
                 // Their collections are not told.
-                CommandResult::Delete { .. } | CommandResult::DeletePrefixed { .. } | CommandResult::PatchMany => {
+                CommandResult::Delete { .. }
+                | CommandResult::DeletePrefixed { .. }
+                | CommandResult::PatchMany
+                | CommandResult::Counters { .. } => {
                     is_known = false;
                 }
             }

@@ -1,0 +1,114 @@
+//! A query that is asked of documents one by one, for subscriptions: whether a document fits, and what is made of it.
+
+use documents::{Document, Snapshot};
+use query::execute::Row;
+
+use super::filtering::{Filtering, Verdict};
+use super::hits::Hit;
+use super::included::Included;
+use super::run::{QueryRun, RunContext};
+use super::{Query, QueryError};
+use crate::subscriptions::BatchSink;
+use crate::{Error, Result};
+
+/// A query over one snapshot, waiting for documents.
+pub(crate) struct OfferedQuery<'a> {
+    run: QueryRun<'a>,
+    filtering: Option<Filtering<'a>>,
+    included: Included<'a>,
+}
+
+impl<'a> OfferedQuery<'a> {
+    /// * `query`: that of a subscription.
+    ///
+    /// # Errors
+    ///
+    /// A script of the query cannot be compiled.
+    pub fn new(query: &'a Query, documents: &'a Snapshot<'a>, context: RunContext<'a>) -> Result<OfferedQuery<'a>> {
+        let limits = context.script_limits;
+        let run = QueryRun::new(&query.plan, None, documents, context)?;
+        let filtering = query.plan.filter.as_ref().map(|clause| Filtering::new(clause, None, limits)).transpose()?;
+        let included = Included::new(&run, false);
+        Ok(OfferedQuery { run, filtering, included })
+    }
+
+    /// Asks the query about a document of the snapshot, and writes what is made of it: mostly one object, several or none if a script
+    /// gives an array. False: it does not fit, or nothing is made of it.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails, or memory is short. A script that fails for the document is no error: the sink is told.
+    pub fn offer(&mut self, document: Document<'a>, sink: &mut dyn BatchSink) -> Result<bool> {
+        let row = Row { document: Some(&document), entry: None, is_grouped: false };
+        if let Some(filtering) = &mut self.filtering {
+            match filtering.offer(&row, self.run.documents()) {
+                Ok(Verdict::Taken) => {}
+                Ok(Verdict::Left | Verdict::Full) => return Ok(false),
+                Err(error) => return fail(&document, error, sink),
+            }
+        }
+        let hit = Hit {
+            document: Some(document),
+            entry: None,
+            is_grouped: false,
+            score: None,
+            distance: None,
+            explanation: None,
+        };
+        match self.run.script_rows(&hit, false) {
+            Err(error) => return fail(&document, error, sink),
+            Ok(Some(rows)) => {
+                for row in &rows {
+                    sink.begin().extend_from_slice(&row.json);
+                    sink.end(None);
+                    self.included.note(&row.json)?;
+                }
+                if rows.is_empty() {
+                    return Ok(false);
+                }
+            }
+            Ok(None) => {
+                let buffer = sink.begin();
+                let start = buffer.len();
+                if let Err(error) = self.run.write_row(&hit, false, buffer) {
+                    let failure = failure_of(error)?;
+                    buffer.truncate(start);
+                    document.write_metadata_only(buffer);
+                    sink.end(Some(&failure));
+                    return Ok(true);
+                }
+                self.included.note(buffer.get(start..).unwrap_or_default())?;
+                sink.end(None);
+            }
+        }
+        self.included.keep(&self.run, hit)?;
+        Ok(true)
+    }
+
+    /// The documents that those which fitted refer to by the paths of `include`.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails.
+    pub fn includes(&self) -> Result<Vec<Document<'_>>> {
+        self.included.load(&self.run)
+    }
+}
+
+/// A script failed for a document: its worker is told, and goes on.
+fn fail(document: &Document<'_>, error: Error, sink: &mut dyn BatchSink) -> Result<bool> {
+    let failure = failure_of(error)?;
+    document.write_metadata_only(sink.begin());
+    sink.end(Some(&failure));
+    Ok(true)
+}
+
+/// What a worker is told of a failure that belongs to one document; another one is an error.
+fn failure_of(error: Error) -> Result<String> {
+    match &error {
+        Error::Query(of_query) if matches!(**of_query, QueryError::Script(_) | QueryError::MissingValue(_)) => {
+            Ok(error.to_string())
+        }
+        _ => Err(error),
+    }
+}

@@ -1,0 +1,170 @@
+//! Reading counters: one, or all of a document.
+
+use json::{Minifier, Writer};
+use storage::{Location, Reader, Table};
+
+use super::value::NodeValue;
+use super::{key, value};
+use crate::ids::id;
+use crate::items::kinds::ItemKind;
+use crate::items::schema::Schema;
+use crate::store::Names;
+use crate::wire::base64;
+use crate::{Error, Etag, Flags, Item, Result, Snapshot};
+
+/// A counter as a snapshot holds it.
+#[derive(Clone, Copy)]
+pub struct Counter<'t> {
+    item: Item<'t>,
+}
+
+impl<'t> Counter<'t> {
+    pub(crate) fn new(record: &'t [u8], names: &'t Names) -> Result<Counter<'t>> {
+        let item = Item::new(record, names)?;
+        item.counter().ok_or(Error::Corrupt { rule: "a counter's key leads to a counter" })
+    }
+
+    /// The id of its document, as it is spelled.
+    pub fn document_id(&self) -> &'t str {
+        key::split(self.item.id()).0
+    }
+
+    /// Its name, as the increment that made it spells it.
+    pub fn name(&self) -> &'t str {
+        key::split(self.item.id()).1
+    }
+
+    /// The sum of the values of all databases.
+    pub fn total(&self) -> i64 {
+        value::total(self.item.body()).unwrap_or_default()
+    }
+
+    /// The values of all databases that raised it.
+    pub fn node_values(&self) -> impl Iterator<Item = NodeValue> + 't {
+        value::values(self.item.body())
+    }
+
+    /// The values by the name of their database, `A-<database id>`. The node of a former or foreign database is not known: `?`.
+    pub fn values(&self) -> Vec<(String, i64)> {
+        let name = |value: NodeValue| {
+            let database = base64::encode_unpadded(&value.database);
+            let tag = if database == self.item.names.database_id { &self.item.names.node_tag } else { "?" };
+            (format!("{tag}-{database}"), value.value)
+        };
+        self.node_values().map(name).collect()
+    }
+
+    /// The number of the write that last changed it.
+    pub fn etag(&self) -> Etag {
+        self.item.etag()
+    }
+
+    /// True if it was not changed since it was made.
+    pub fn is_new(&self) -> bool {
+        self.item.flags() != Flags::RAISED
+    }
+
+    /// The item.
+    pub fn item(&self) -> &Item<'t> {
+        &self.item
+    }
+}
+
+impl<'t> Item<'t> {
+    /// The counter; None if it is a tombstone or of another kind.
+    pub fn counter(self) -> Option<Counter<'t>> {
+        self.head.is_stored(ItemKind::Counter).then_some(Counter { item: self })
+    }
+
+    /// The name of the counter that it is, or was; None for another kind.
+    pub fn counter_name(&self) -> Option<&'t str> {
+        (self.kind() == ItemKind::Counter).then(|| key::split(self.id()).1)
+    }
+}
+
+/// The counter with a key.
+pub(crate) fn find<'t>(
+    schema: &Schema,
+    names: &'t Names,
+    reader: &'t impl Reader,
+    key: &[u8],
+) -> Result<Option<Counter<'t>>> {
+    match schema.location_of(reader, ItemKind::Counter, key)? {
+        Some(location) => Counter::new(schema.records.get(reader, location)?, names).map(Some),
+        None => Ok(None),
+    }
+}
+
+/// All counters of a document, by the bytes of their names.
+pub(crate) fn all<'t>(
+    schema: &Schema,
+    names: &'t Names,
+    reader: &'t impl Reader,
+    document_key: &[u8],
+) -> Result<Vec<Counter<'t>>> {
+    let mut counters = Vec::new();
+    for (_, location) in keys_of(schema, reader, document_key, usize::MAX)? {
+        counters.push(Counter::new(schema.records.get(reader, location)?, names)?);
+    }
+    counters.sort_by_key(|counter| counter.name());
+    Ok(counters)
+}
+
+/// The keys and places of the counters of a document, `count_max` at most.
+pub(crate) fn keys_of(
+    schema: &Schema,
+    reader: &impl Reader,
+    document_key: &[u8],
+    count_max: usize,
+) -> Result<Vec<(Vec<u8>, Location)>> {
+    let by_key = schema.kinds[ItemKind::Counter].by_key;
+    let prefix = key::prefix_of(document_key);
+    let mut keys = Vec::new();
+    let mut cursor = by_key.cursor(reader);
+    let mut entry = cursor.seek(&prefix)?;
+    while let Some((key, value)) = entry {
+        if !key.starts_with(&prefix) || keys.len() == count_max {
+            break;
+        }
+        keys.push((key.to_vec(), Table::location(by_key, reader, value)?));
+        entry = cursor.next()?;
+    }
+    Ok(keys)
+}
+
+impl Snapshot<'_> {
+    /// A counter of a document, both named in any case.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails or is damaged.
+    pub fn counter(&self, document_id: &str, name: &str) -> Result<Option<Counter<'_>>> {
+        let (schema, names, tx) = self.parts();
+        find(schema, names, tx, &id::lower(&key::id_of(document_id, name)))
+    }
+
+    /// All counters of a document, by the bytes of their names.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails or is damaged.
+    pub fn counters(&self, document_id: &str) -> Result<Vec<Counter<'_>>> {
+        let (schema, names, tx) = self.parts();
+        all(schema, names, tx, &id::lower(document_id))
+    }
+}
+
+/// A line of a dump.
+pub(crate) fn dump(item: &Item<'_>, out: &mut Vec<u8>) {
+    let counter = Counter { item: *item };
+    Writer::new(out).object(|json| {
+        json.name("DocumentId").string(counter.document_id()).name("CounterName").string(counter.name());
+        json.name("TotalValue").signed(counter.total());
+    });
+}
+
+/// Checks what only a counter knows of itself.
+pub(crate) fn check(item: &Item<'_>, _: &str, _: &mut Minifier) -> Result<(), String> {
+    let (document_id, name) = key::split(item.id());
+    value::check(item.body()).map_err(|rule| format!("the counter '{name}' of '{document_id}' {rule}"))
+}
