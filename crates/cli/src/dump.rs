@@ -1,7 +1,8 @@
 //! `rookery dump DIR`: the documents of one database as JSON lines, in the order of writing.
 //!
 //! Each line is what a client would get, so that `rookery import` takes it back; after them the identities, one a line:
-//! `{"@identity":{"Name":"orders|","Value":7}}`. One snapshot, straight from the files.
+//! `{"@identity":{"Name":"orders|","Value":7}}`. A compare-exchange value is a line
+//! `{"@compare-exchange":{"Key":"names/ann","Value":{"Object":1}}}`. One snapshot, straight from the files.
 
 use std::io::{BufWriter, IsTerminal, Write};
 use std::path::PathBuf;
@@ -40,8 +41,13 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let bar = if std::io::stdout().is_terminal() { ProgressBar::hidden() } else { progress::steps("documents", count) };
     let mut line = Vec::new();
     for item in snapshot.items(&kinds, arguments.collection.as_deref(), 0)? {
+        let item = item?;
+        // An imported document is new to cluster-wide transactions.
+        if item.compare_exchange_value().is_some_and(|value| value.is_guard()) {
+            continue;
+        }
         line.clear();
-        item?.dump(&mut line);
+        item.dump(&mut line);
         line.push(b'\n');
         out.write_all(&line)?;
         bar.inc(1);

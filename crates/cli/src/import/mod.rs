@@ -147,6 +147,8 @@ struct Import<'a> {
     documents: u64,
     made_ids: u64,
     identities: u64,
+    /// Compare-exchange values.
+    values: u64,
     skipped: Skipped,
 }
 
@@ -171,6 +173,7 @@ impl<'a> Import<'a> {
             documents: 0,
             made_ids: 0,
             identities: 0,
+            values: 0,
             skipped: Skipped::default(),
         })
     }
@@ -179,9 +182,10 @@ impl<'a> Import<'a> {
     fn store(&mut self, row: &rows::Row<'_>) -> anyhow::Result<Result<(), String>> {
         let identity = row.identity();
         self.command.clear();
-        let has_own_id = match &identity {
-            Some(_) => true,
-            None => match row.write_command(&self.shape, &mut self.command) {
+        let value = row.compare_exchange_value();
+        let has_own_id = match (&identity, &value) {
+            (Some(_), _) | (_, Some(_)) => true,
+            (None, None) => match row.write_command(&self.shape, &mut self.command) {
                 Ok(has_own_id) => has_own_id,
                 Err(message) => return Ok(Err(message)),
             },
@@ -198,6 +202,11 @@ impl<'a> Import<'a> {
             self.identities += 1;
             return Ok(Ok(()));
         }
+        if let Some((key, value)) = value {
+            self.client.put_compare_exchange_value(self.database, &key, value)?;
+            self.values += 1;
+            return Ok(Ok(()));
+        }
         insert.send(&self.command)?;
         self.documents += 1;
         self.made_ids += u64::from(!has_own_id);
@@ -209,8 +218,8 @@ impl<'a> Import<'a> {
         if let Some(insert) = self.insert {
             insert.finish()?;
         }
-        let Import { row_count, documents, made_ids, identities, skipped, .. } = self;
-        Ok(Tally { row_count, documents, made_ids, identities, skipped })
+        let Import { row_count, documents, made_ids, identities, values, skipped, .. } = self;
+        Ok(Tally { row_count, documents, made_ids, identities, values, skipped })
     }
 }
 
@@ -221,22 +230,28 @@ struct Tally {
     /// Documents whose ids the server made.
     made_ids: u64,
     identities: u64,
+    values: u64,
     skipped: Skipped,
 }
 
 impl Tally {
     fn report(&self, file: &str, database: &str) -> anyhow::Result<()> {
-        if self.documents + self.identities == 0 {
+        let stored = self.documents + self.identities + self.values;
+        if stored == 0 {
             writeln!(output(), "0 documents from {file} were stored")?;
         }
         let identities = match self.identities {
             0 => String::new(),
             count => format!(" and {}", counted(count, "identity")),
         };
+        let values = match self.values {
+            0 => String::new(),
+            count => format!(" and {}", counted(count, "compare-exchange value")),
+        };
         let documents = counted(self.documents, "document");
-        let are = is_or_are(self.documents + self.identities);
-        if self.documents + self.identities > 0 {
-            writeln!(output(), "{documents}{identities} from {file} {are} in '{database}'")?;
+        let are = is_or_are(stored);
+        if stored > 0 {
+            writeln!(output(), "{documents}{identities}{values} from {file} {are} in '{database}'")?;
         }
         if self.skipped.rows > 0 {
             let shown = if self.skipped.rows > SHOWN_MAX { "; the first of them are shown above" } else { "" };

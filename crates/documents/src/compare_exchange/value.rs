@@ -62,7 +62,8 @@ pub(crate) fn check_value(item: &Item<'_>, collection: &str, minifier: &mut Mini
 /// Appends a value as one line of JSON.
 pub(crate) fn dump_value(item: &Item<'_>, out: &mut Vec<u8>) {
     json::Writer::new(out).object(|json| {
-        json.name("CompareExchange").string(item.id()).name("Index").unsigned(item.etag());
-        json.name("Value").raw(item.body());
+        json.name("@compare-exchange").object(|json| {
+            json.name("Key").string(item.id()).name("Value").raw(item.body());
+        });
     });
 }

@@ -278,3 +278,18 @@ fn a_syntax_error_has_its_place_in_the_text() {
     check_place("'é'; var a = ;", Some((1, 14, "unexpected token in expression: ';'")));
     check_place("map('Users',\n  u => {", Some((2, 9, "unexpected end of the text")));
 }
+
+#[test]
+fn compare_exchange_values_are_read_and_included() {
+    check("this.r = cmpxchg('K1').Name", r#""Ann""#);
+    check("this.r = cmpxchg('k1').N", "1.50");
+    check("this.r = cmpxchg('nix')", "null");
+    check("this.r = ['k1', 'nix'].map(key => cmpxchg(key) === null)", "[false,true]");
+    let outcome = patch_of(DOCUMENT, "includes.cmpxchg('a'); includes.cmpxchg(['b', 'c']); includes.document('d/1')").unwrap();
+    assert_eq!((outcome.included_values, outcome.includes), (vec!["a".to_owned(), "b".to_owned(), "c".to_owned()], vec!["d/1".to_owned()]));
+    for script in ["cmpxchg()", "cmpxchg(5)", "cmpxchg('a', 'b')"] {
+        let error = patch_of(DOCUMENT, script).unwrap_err().to_string();
+        assert!(error.contains("cmpxchg(key) must be called with a single string argument"), "{script}: {error}");
+    }
+    assert!(matches!(patch_of(DOCUMENT, "cmpxchg('broken')"), Err(Error::Host(message)) if message == "it cannot be read"));
+}
