@@ -309,6 +309,8 @@ pub const SUBSCRIPTION_BATCH_COUNT_MAX: usize = 65_536;
 pub(crate) const SUBSCRIPTION_BATCH_SIZE_MAX: usize = 8 << 20;
 /// How long a subscription looks for documents that fit before it looks whether its worker is still there.
 pub(crate) const SUBSCRIPTION_LOOK_TIME: Duration = Duration::from_millis(200);
+/// How long a trial of the query of a subscription looks for documents that fit.
+pub(crate) const SUBSCRIPTION_TRY_TIME: Duration = Duration::from_secs(5);
 /// Documents that do not fit, after which a subscription stores that it passed them although no worker has acknowledged anything.
 pub(crate) const SUBSCRIPTION_PASSED_STORED: u64 = 4096;
 /// Documents of a subscription that are to be sent again. Beyond that it waits for acknowledgements.

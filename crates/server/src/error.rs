@@ -536,6 +536,11 @@ fn database_shape(error: &database::Error) -> Shape {
         E::BadName { .. } | E::BadRequestId { .. } => Shape::refused(BAD_REQUEST),
         E::NotSupported(_) => Shape::new(StatusCode::NOT_IMPLEMENTED, NOT_SUPPORTED),
         E::BadRecord { .. } | E::BadPrincipal { .. } | E::BadBackup { .. } => Shape::refused(ARGUMENT),
+        E::BadSubscription { .. } => Shape::refused(ARGUMENT),
+        E::NoSubscription { .. } => {
+            Shape::refused("Raven.Client.Exceptions.Documents.Subscriptions.SubscriptionDoesNotExistException")
+        }
+        E::SubscriptionExists { .. } => Shape::refused(INVALID_OPERATION),
         E::Image(storage::image::Error::Storage(error)) => storage_shape(error),
         E::Image(_) | E::BadStream { .. } | E::BadDump { .. } => Shape::refused(INVALID_DATA),
         E::Destination(_) => Shape::new(StatusCode::BAD_GATEWAY, INVALID_OPERATION),

@@ -24,6 +24,7 @@ mod node;
 mod routing;
 mod server;
 mod setting;
+mod subscriptions;
 mod traces;
 
 pub use certificates::certificate::{Certificate, Thumbprint, TrustedThumbprint};

@@ -476,6 +476,21 @@ fn seconds(value: u32) -> Duration {
     Duration::from_secs(value.into())
 }
 
+/// Bytes of a message of a TCP connection: clients send a few hundred.
+pub(crate) const TCP_MESSAGE_SIZE_MAX: usize = 64 << 10;
+/// Bytes of a name in such a message.
+pub(crate) const TCP_TEXT_SIZE_MAX: usize = 1024;
+/// After how much silence the connection of a subscription sends a sign of life. Clients give up after 30 s.
+pub(crate) const SUBSCRIPTION_HEARTBEAT: Duration = Duration::from_secs(3);
+/// How long a subscription waits that finds no thread to read on.
+pub(crate) const SUBSCRIPTION_RETRY: Duration = Duration::from_millis(100);
+/// Bytes of a batch that a client has to take within [`Limits::slow_reader`].
+pub(crate) const SUBSCRIPTION_WRITE_SIZE: usize = 256 << 10;
+/// Documents in a trial of the query of a subscription, unless more are asked for.
+pub(crate) const SUBSCRIPTION_TRY_PAGE: u64 = 10;
+/// Documents in a trial of the query of a subscription.
+pub(crate) const SUBSCRIPTION_TRY_MAX: u64 = 1024;
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -28,6 +28,7 @@ use crate::network::hosts::Hosts;
 use crate::network::tls::Tls;
 use crate::routing::internal::Dispatch;
 use crate::setting::Setting;
+use crate::subscriptions::Bells;
 use crate::traces::Traces;
 use database::limits::REQUEST_MEMORY;
 
@@ -82,6 +83,11 @@ pub(crate) struct Node {
     /// The folder of the databases; `None`: in memory.
     pub(crate) data_directory: Option<PathBuf>,
     pub(crate) feeds: Feeds,
+    pub(crate) subscription_bells: Bells,
+    /// The port for TCP connections; `None`: there is none.
+    pub(crate) tcp_port: Option<u16>,
+    /// The URL under which clients find it, where it cannot be told from their requests.
+    pub(crate) public_tcp_url: Option<String>,
     /// The configuration of the traffic watch as JSON; `None` before it was set.
     pub(crate) traffic_watch: parking_lot::Mutex<Option<Vec<u8>>>,
     pub(crate) hosts: Hosts,
@@ -101,6 +107,21 @@ pub(crate) struct Node {
 }
 
 impl Node {
+    /// The URL for TCP connections.
+    ///
+    /// * `own_url`: the one by which the client reached us.
+    pub(crate) fn tcp_url(&self, own_url: &str) -> Option<String> {
+        if let Some(url) = &self.public_tcp_url {
+            return Some(url.clone());
+        }
+        let authority = own_url.split_once("://").map_or(own_url, |(_, authority)| authority);
+        let host = match authority.rsplit_once(':') {
+            Some((host, port)) if !port.ends_with(']') => host,
+            _ => authority,
+        };
+        Some(format!("tcp://{host}:{}", self.tcp_port?))
+    }
+
     /// What one query or operation may hold, as a part of what all of them may.
     pub(crate) fn memory_of_request(&self) -> Arc<Memory> {
         self.memory.part(REQUEST_MEMORY, self.limits.request_memory_size)

@@ -38,6 +38,7 @@ use crate::network::tls::Tls;
 use crate::node::Node;
 use crate::routing::dispatch::Dispatcher;
 use crate::setting::Setting;
+use crate::subscriptions::Bells;
 use crate::traces::{TraceOptions, Traces};
 
 /// What a server is started with.
@@ -47,6 +48,11 @@ pub struct Options {
     pub addresses: Vec<SocketAddr>,
     /// What is spoken there.
     pub scheme: Scheme,
+    /// Where to listen for TCP connections of subscriptions; port 0 picks a free one. Empty: at the host of the first address, on a free
+    /// port.
+    pub tcp_addresses: Vec<SocketAddr>,
+    /// The URL under which clients find that, where it cannot be told from their requests: `tcp://db.example.com:38888`.
+    pub public_tcp_url: Option<String>,
     /// The certificate that HTTPS needs.
     pub certificate: CertificateOptions,
     /// The thumbprints of certificates whose owners may do everything, beside the server's own certificate.
@@ -96,6 +102,8 @@ impl Default for Options {
         Options {
             addresses: vec![SocketAddr::from(([127, 0, 0, 1], 8080))],
             scheme: Scheme::Http,
+            tcp_addresses: Vec::new(),
+            public_tcp_url: None,
             certificate: CertificateOptions::default(),
             admins: Vec::new(),
             public_url: None,
@@ -160,7 +168,7 @@ impl Options {
 
     /// An address that other machines may reach.
     fn reachable_address(&self) -> Option<SocketAddr> {
-        self.addresses.iter().copied().find(|address| !address.ip().is_loopback())
+        self.addresses.iter().chain(&self.tcp_addresses).copied().find(|address| !address.ip().is_loopback())
     }
 }
 
@@ -301,6 +309,18 @@ impl Server {
             addresses.push(listener.local_addr().map_err(listen)?);
             listeners.push(listener);
         }
+        let beside_http = || options.addresses.first().map(|address| SocketAddr::new(address.ip(), 0));
+        let tcp_addresses = match &options.tcp_addresses[..] {
+            [] => beside_http().into_iter().collect(),
+            given => given.to_vec(),
+        };
+        let (mut tcp_listeners, mut tcp_port) = (Vec::new(), None);
+        for address in tcp_addresses {
+            let listen = |source| StartError::Listen { address, source };
+            let listener = listener::bind(address).map_err(listen)?;
+            tcp_port = tcp_port.or(Some(listener.local_addr().map_err(listen)?.port()));
+            tcp_listeners.push(listener);
+        }
         let folder = (!options.in_memory).then(|| options.data_directory.clone());
         let memory = Memory::new(MEMORY, options.limits.memory_size);
         let bodies = memory.share(BODIES_MEMORY, options.limits.bodies_size);
@@ -352,6 +372,9 @@ impl Server {
             settings: options.settings,
             data_directory: folder,
             feeds: Feeds::default(),
+            subscription_bells: Bells::default(),
+            tcp_port,
+            public_tcp_url: options.public_tcp_url,
             traffic_watch: parking_lot::Mutex::default(),
             hosts: Hosts::new(options.public_url.as_deref(), &names, &options.allowed_origins, options.scheme),
             tls,
@@ -371,7 +394,10 @@ impl Server {
             tokio::spawn(ends.reap());
         }
         for listener in listeners {
-            tasks.spawn(listener::accept(listener, node.clone(), stopped.clone()));
+            tasks.spawn(listener::accept(listener, listener::Protocol::Http, node.clone(), stopped.clone()));
+        }
+        for listener in tcp_listeners {
+            tasks.spawn(listener::accept(listener, listener::Protocol::Subscriptions, node.clone(), stopped.clone()));
         }
         Ok(Server { node, addresses, scheme: options.scheme, stop, tasks })
     }

@@ -241,7 +241,8 @@ pub fn resolve(given: Vec<Given>) -> anyhow::Result<Settings> {
     settings.options.traces = settings.traces.options();
     settings.options.allowed_hosts.append(&mut settings.server_hosts);
     // Which addresses others can reach is checked by the server; here only what was allowed is found out.
-    settings.options.unsecured_access = settings.options.addresses.iter().all(|address| network.contains(address.ip()));
+    let mut addresses = settings.options.addresses.iter().chain(&settings.options.tcp_addresses);
+    settings.options.unsecured_access = addresses.all(|address| network.contains(address.ip()));
     Ok(settings)
 }
 
@@ -253,6 +254,8 @@ impl Settings {
                 self.server_hosts = values::hosts(value)?;
             }
             Some(Name::PublicServerUrl) => self.options.public_url = values::public_url(value)?,
+            Some(Name::ServerUrlTcp) => self.options.tcp_addresses = values::tcp_addresses(value)?,
+            Some(Name::PublicServerUrlTcp) => self.options.public_tcp_url = values::public_tcp_url(value)?,
             Some(Name::DataDir) => {
                 ensure!(!value.trim().is_empty(), "expected a folder");
                 self.options.data_directory = PathBuf::from(value);

@@ -12,6 +12,8 @@ use crate::similar::similar;
 pub(super) enum Name {
     ServerUrl,
     PublicServerUrl,
+    ServerUrlTcp,
+    PublicServerUrlTcp,
     DataDir,
     RunInMemory,
     UnsecuredAccess,
@@ -157,9 +159,11 @@ pub(super) const OWN_FLAGS: [(&str, &str); 5] = [
     ("log-format", "Log.Format"),
 ];
 
-const NAMES: [(&str, Name); 30] = [
+const NAMES: [(&str, Name); 32] = [
     ("ServerUrl", Name::ServerUrl),
     ("PublicServerUrl", Name::PublicServerUrl),
+    ("ServerUrl.Tcp", Name::ServerUrlTcp),
+    ("PublicServerUrl.Tcp", Name::PublicServerUrlTcp),
     ("DataDir", Name::DataDir),
     ("RunInMemory", Name::RunInMemory),
     ("Security.UnsecuredAccessAllowed", Name::UnsecuredAccess),
@@ -259,7 +263,7 @@ const WITHOUT_MEANING: [(&str, &str); 19] = [
         "Documents.HugeDocumentSizeInMb Documents.HugeDocumentsCollectionSize Indexing.MaxIndexOutputsPerDocument \
          MaxNumberOfResults Memory.MinSwapSizeInMb TooLongRequestThresholdInSec",
     ),
-    ("PublicServerUrl", "Cluster Tcp"),
+    ("PublicServerUrl", "Cluster"),
     ("Query", "MaxClauseCount RegexTimeoutInMs"),
     // These ask for less protection, not for more.
     ("Security", "DisableHsts DisableHttpsRedirection DoNotConsiderMemoryLockFailureAsCatastrophicError"),
@@ -271,7 +275,7 @@ const WITHOUT_MEANING: [(&str, &str); 19] = [
          IndexingAffinityMask MaxTimeForTaskToWaitForDatabaseToLoadInSec Name NumberOfUnusedCoresByIndexes \
          ProcessAffinityMask ThreadPool.MaxThreads ThreadPool.MinThreads",
     ),
-    ("ServerUrl", "Cluster Tcp"),
+    ("ServerUrl", "Cluster"),
     (
         "Storage",
         "CompressTxAboveSizeInKb Dangerous.IgnoreInvalidJournalErrors \

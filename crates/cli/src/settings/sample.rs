@@ -58,6 +58,8 @@ pub fn sample(form: Form) -> String {
 fn example(Setting { name, default, .. }: &Setting) -> String {
     let example = match name.as_str() {
         "PublicServerUrl" => "https://db.example.com",
+        "ServerUrl.Tcp" => "tcp://127.0.0.1:38888",
+        "PublicServerUrl.Tcp" => "tcp://db.example.com:38888",
         "Security.AllowedHosts" => "db.example.com",
         "Security.AllowedOrigins" => "http://localhost:5173",
         "Security.Certificate.Path" => "certificates/server.pfx",

@@ -141,6 +141,44 @@ pub(super) fn public_url(url: &str) -> anyhow::Result<Option<String>> {
     Ok(Some(url.trim().trim_end_matches('/').to_owned()))
 }
 
+/// Where RavenDB listens for TCP connections unless a port is given.
+const TCP_PORT: u16 = 38_888;
+
+/// The addresses of one or more URLs such as `tcp://127.0.0.1:38888`, separated by `;`.
+pub(super) fn tcp_addresses(urls: &str) -> anyhow::Result<Vec<SocketAddr>> {
+    let mut addresses = Vec::new();
+    for url in urls.split(';').map(str::trim).filter(|url| !url.is_empty()) {
+        let Url { scheme, host, port } = tcp_url(url)?;
+        ensure!(scheme.eq_ignore_ascii_case("tcp"), "{TCP_URL_EXPECTED}");
+        let mut found: Vec<SocketAddr> = format!("{host}:{}", port.unwrap_or(TCP_PORT)).to_socket_addrs()?.collect();
+        found.sort_by_key(SocketAddr::is_ipv6);
+        found.dedup_by_key(|address| address.port());
+        addresses.extend(found);
+    }
+    ensure!(!addresses.is_empty(), "{TCP_URL_EXPECTED}");
+    Ok(addresses)
+}
+
+const TCP_URL_EXPECTED: &str = "expected tcp://host:port";
+
+fn tcp_url(url: &str) -> anyhow::Result<Url<'_>> {
+    ensure!(url.contains("://"), "{TCP_URL_EXPECTED}");
+    Url::parse(url)
+}
+
+/// The URL by which clients reach the port for TCP connections; `None` if nothing is given.
+pub(super) fn public_tcp_url(url: &str) -> anyhow::Result<Option<String>> {
+    if url.trim().is_empty() {
+        return Ok(None);
+    }
+    let Url { scheme, host, port } = tcp_url(url.trim())?;
+    ensure!(scheme.eq_ignore_ascii_case("tcp"), "{TCP_URL_EXPECTED}");
+    ensure!(port != Some(0), "clients cannot connect to port 0");
+    let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
+    ensure!(!address.is_ok_and(|address| address.is_unspecified()), "clients cannot connect to {host}");
+    Ok(Some(format!("tcp://{host}:{}", port.unwrap_or(TCP_PORT))))
+}
+
 /// The networks from which access without a certificate is allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Network {
@@ -215,6 +253,23 @@ pub(super) fn collector(value: &str) -> anyhow::Result<hyper::Uri> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn urls_of_tcp_have_that_scheme_and_a_port() {
+        let text =
+            |url: &str| tcp_addresses(url).map(|found| format!("{found:?}")).unwrap_or_else(|error| error.to_string());
+        assert_eq!(text("tcp://127.0.0.1:38881"), "[127.0.0.1:38881]");
+        assert_eq!(text("tcp://127.0.0.1; tcp://[::1]:1"), "[127.0.0.1:38888, [::1]:1]");
+        for wrong in ["", ";", "127.0.0.1:1", "http://127.0.0.1:1"] {
+            assert_eq!(text(wrong), TCP_URL_EXPECTED, "{wrong}");
+        }
+        let public = |url: &str| public_tcp_url(url).map_err(|error| error.to_string());
+        assert_eq!(public("tcp://db.example.com").unwrap().as_deref(), Some("tcp://db.example.com:38888"));
+        assert_eq!(public("").unwrap(), None);
+        for wrong in ["db.example.com:1", "https://db.example.com", "tcp://0.0.0.0:1", "tcp://db.example.com:0"] {
+            assert!(public(wrong).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn where_to_listen_is_scheme_host_and_port() {

@@ -299,6 +299,33 @@ impl Database {
         Ok(())
     }
 
+    /// Writes what a subscription would send first. Looks for some time.
+    ///
+    /// * `request`: its query, and where it begins.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::create_subscription`].
+    pub fn try_subscription(
+        &self,
+        request: &SubscriptionRequest,
+        count_max: usize,
+        sink: &mut dyn BatchSink,
+    ) -> Result<()> {
+        let subscription = Subscription {
+            id: 0,
+            name: String::new(),
+            query: request.query.clone().unwrap_or_default(),
+            is_disabled: false,
+            mentor_node: None,
+            pins_mentor_node: false,
+            archived: request.archived.unwrap_or_default(),
+        };
+        let query = subscription.check()?;
+        let begin = SubscriptionProgress::begin(&self.read(), request.change_vector.as_deref())?;
+        worker::look(self, &query, &subscription, begin.etag, count_max, sink)
+    }
+
     /// Connects a worker.
     ///
     /// # Errors

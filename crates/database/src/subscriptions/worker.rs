@@ -3,12 +3,14 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use documents::{Date, Document, Snapshot, Write};
+use documents::{Date, Document, Etag, Snapshot, Write};
 use parking_lot::Mutex;
 
 use super::definition::Subscription;
 use super::live::{Live, Member, Place, WorkerEnd, key};
-use crate::limits::{SUBSCRIPTION_BATCH_SIZE_MAX, SUBSCRIPTION_LOOK_TIME, SUBSCRIPTION_PASSED_STORED};
+use crate::limits::{
+    SUBSCRIPTION_BATCH_SIZE_MAX, SUBSCRIPTION_LOOK_TIME, SUBSCRIPTION_PASSED_STORED, SUBSCRIPTION_TRY_TIME,
+};
 use crate::queries::{Deadline, OfferedQuery, Query, RunContext};
 use crate::{Database, Error, Result};
 
@@ -244,4 +246,38 @@ impl Drop for Worker {
     fn drop(&mut self) {
         self.live.leave(&self.member);
     }
+}
+
+/// Writes documents of a subscription that nobody has connected to, from an etag on.
+pub(super) fn look(
+    database: &Database,
+    query: &Query,
+    subscription: &Subscription,
+    after: Etag,
+    count_max: usize,
+    sink: &mut dyn BatchSink,
+) -> Result<()> {
+    let (begin, snapshot) = (Instant::now(), database.read());
+    let deadline = Deadline::new(Some(SUBSCRIPTION_TRY_TIME), || false);
+    let (memory, script_limits) = (database.limits().memory.clone(), database.limits().script);
+    let context = RunContext { memory, deadline: &deadline, script_limits, timings: None };
+    database.with_memory(|| {
+        let mut offered = OfferedQuery::new(query, &snapshot, context)?;
+        let documents = match query.plan.subscribed_collection() {
+            Some(collection) => snapshot.collection_after(collection, after)?,
+            None => snapshot.after(after),
+        };
+        let mut count = 0;
+        for document in documents {
+            let is_full = count >= count_max || sink.size() >= SUBSCRIPTION_BATCH_SIZE_MAX;
+            if is_full || begin.elapsed() >= SUBSCRIPTION_TRY_TIME {
+                break;
+            }
+            let document = document?;
+            if subscription.archived.takes(document.flags()) && offered.offer(document, sink)? {
+                count += 1;
+            }
+        }
+        Ok(())
+    })
 }

@@ -285,11 +285,17 @@ fn compare_exchange_values_are_read_and_included() {
     check("this.r = cmpxchg('k1').N", "1.50");
     check("this.r = cmpxchg('nix')", "null");
     check("this.r = ['k1', 'nix'].map(key => cmpxchg(key) === null)", "[false,true]");
-    let outcome = patch_of(DOCUMENT, "includes.cmpxchg('a'); includes.cmpxchg(['b', 'c']); includes.document('d/1')").unwrap();
-    assert_eq!((outcome.included_values, outcome.includes), (vec!["a".to_owned(), "b".to_owned(), "c".to_owned()], vec!["d/1".to_owned()]));
+    let outcome =
+        patch_of(DOCUMENT, "includes.cmpxchg('a'); includes.cmpxchg(['b', 'c']); includes.document('d/1')").unwrap();
+    assert_eq!(
+        (outcome.included_values, outcome.includes),
+        (vec!["a".to_owned(), "b".to_owned(), "c".to_owned()], vec!["d/1".to_owned()])
+    );
     for script in ["cmpxchg()", "cmpxchg(5)", "cmpxchg('a', 'b')"] {
         let error = patch_of(DOCUMENT, script).unwrap_err().to_string();
         assert!(error.contains("cmpxchg(key) must be called with a single string argument"), "{script}: {error}");
     }
-    assert!(matches!(patch_of(DOCUMENT, "cmpxchg('broken')"), Err(Error::Host(message)) if message == "it cannot be read"));
+    assert!(
+        matches!(patch_of(DOCUMENT, "cmpxchg('broken')"), Err(Error::Host(message)) if message == "it cannot be read")
+    );
 }

@@ -21,6 +21,7 @@ pub(crate) struct Metrics {
     pub(crate) documents_bulk_inserted: AtomicU64,
     /// Changes sockets that are open now.
     pub(crate) changes_sockets: AtomicU64,
+    pub(crate) subscription_workers: AtomicU64,
 }
 
 impl Metrics {

@@ -1,4 +1,4 @@
-//! Accepting connections and running HTTP/1.1 on them, in clear text or over TLS.
+//! Accepting connections and running HTTP/1.1 or the protocol of subscriptions on them, in clear text or over TLS.
 //!
 //! HTTP/2 is not offered: the deadlines of a connection ([`super::connection`]) are those of one request at a time, and all published
 //! clients speak HTTP/1.1.
@@ -23,6 +23,7 @@ use crate::monitoring::audit::AuditEvent;
 use crate::node::{Node, PROTOCOL_VERSION, SERVER_NAME};
 use crate::routing::access::Identity;
 use crate::routing::dispatch;
+use crate::subscriptions;
 
 /// How many connections the kernel holds for us while we are busy.
 const BACKLOG: u32 = 1024;
@@ -45,8 +46,22 @@ pub(crate) fn bind(address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(BACKLOG)
 }
 
+/// What is spoken on a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Protocol {
+    /// HTTP/1.1.
+    Http,
+    /// The messages of subscriptions: [`crate::subscriptions`].
+    Subscriptions,
+}
+
 /// Accepts until told to stop.
-pub(crate) async fn accept(listener: TcpListener, node: Arc<Node>, mut stop: watch::Receiver<bool>) {
+pub(crate) async fn accept(
+    listener: TcpListener,
+    protocol: Protocol,
+    node: Arc<Node>,
+    mut stop: watch::Receiver<bool>,
+) {
     let builder = Arc::new(http(&node));
     let mut failing: Option<Failing> = None;
     loop {
@@ -62,12 +77,16 @@ pub(crate) async fn accept(listener: TcpListener, node: Arc<Node>, mut stop: wat
             Ok((stream, address)) => {
                 match node.connections.admit(address.ip(), node.tls.is_none(), node.limits.connection_count) {
                     Some(admitted) => {
-                        tokio::spawn(begin(stream, address, admitted, node.clone(), builder.clone(), stop.clone()));
+                        let service = match protocol {
+                            Protocol::Http => Service::Http(builder.clone()),
+                            Protocol::Subscriptions => Service::Subscriptions,
+                        };
+                        tokio::spawn(begin(stream, address, admitted, node.clone(), service, stop.clone()));
                     }
                     None => {
                         node.metrics.connections_refused.fetch_add(1, Relaxed);
                         // What is in clear text means nothing to a client that speaks TLS.
-                        if node.tls.is_none() {
+                        if node.tls.is_none() && protocol == Protocol::Http {
                             tokio::spawn(refuse(stream));
                         }
                     }
@@ -84,6 +103,12 @@ pub(crate) async fn accept(listener: TcpListener, node: Arc<Node>, mut stop: wat
             }
         }
     }
+}
+
+/// What serves a connection.
+enum Service {
+    Http(Arc<http1::Builder>),
+    Subscriptions,
 }
 
 /// Why connections are not accepted for now, so that it is told when that begins, changes and ends.
@@ -120,7 +145,7 @@ async fn begin(
     address: SocketAddr,
     admitted: Admitted,
     node: Arc<Node>,
-    builder: Arc<http1::Builder>,
+    service: Service,
     mut stop: watch::Receiver<bool>,
 ) {
     let _ = stream.set_nodelay(true);
@@ -132,7 +157,7 @@ async fn begin(
             key: None,
             address,
         };
-        return run(stream, peer, admitted, node, builder, stop).await;
+        return serve(stream, peer, admitted, node, service, stop).await;
     };
     let connection = &admitted.connection;
     connection.handshake_begins();
@@ -153,13 +178,28 @@ async fn begin(
             }
             node.metrics.handshakes.fetch_add(1, Relaxed);
             let peer = Peer { scheme: Scheme::Https, identity: Arc::new(identity), certificate, key: None, address };
-            run(stream, peer, admitted, node, builder, stop).await;
+            serve(stream, peer, admitted, node, service, stop).await;
         }
         Err(HandshakeError::Nothing) => {}
         Err(error) => {
             node.metrics.handshakes_failed.fetch_add(1, Relaxed);
             tracing::debug!(%error, client = %address, "a TLS handshake failed");
         }
+    }
+}
+
+/// Serves a connection, over any stream.
+async fn serve<S: AsyncRead + AsyncWrite + Send + Unpin + 'static>(
+    stream: S,
+    peer: Peer,
+    admitted: Admitted,
+    node: Arc<Node>,
+    service: Service,
+    stop: watch::Receiver<bool>,
+) {
+    match service {
+        Service::Http(builder) => run(stream, peer, admitted, node, builder, stop).await,
+        Service::Subscriptions => subscriptions::serve(node, stream, peer, admitted).await,
     }
 }
 

@@ -18,8 +18,8 @@ use crate::handlers::{
     api_keys, backups, bulk_docs, bulk_insert, certificates, changes, collections, compactions, compare_exchange,
     configuration, counters, databases, diagnostics, docs, due, health, hilo, identities, indexes, info_package, live,
     log_configuration, mcp, members, metrics, monitoring, multi_get, node_info, operations, pages, patches, queries,
-    restores, safety, sample_data, signing_in, smuggler, statistics, streams, studio, tasks, test_endpoints, topology,
-    traffic_watch,
+    restores, safety, sample_data, signing_in, smuggler, statistics, streams, studio, subscriptions, tasks, tcp_info,
+    test_endpoints, topology, traffic_watch,
 };
 use crate::messages::reply::Reply;
 
@@ -342,9 +342,9 @@ pub static ROUTES: &[Route] = &[
     later("POST", "/admin/traffic-watch/configuration", Operator, pending!(traffic_watch::post)),
     of_client(later("GET", "/admin/test/delay", Operator, pending!(test_endpoints::delay))),
     // Known to clients, and not there yet.
-    missing("GET", "/info/tcp", ValidUser, Feature::Tcp),
-    missing("GET", "/databases/*/info/tcp", Read, Feature::Tcp),
-    missing("GET", "/info/remote-task/tcp", ValidUser, Feature::Tcp),
+    now("GET", "/info/tcp", ValidUser, tcp_info::get),
+    now("GET", "/databases/*/info/tcp", Read, tcp_info::get),
+    later("GET", "/info/remote-task/tcp", ValidUser, |exchange| Box::pin(tcp_info::of_task(exchange))),
     missing("PUT", "/admin/cluster/node", Operator, Feature::Cluster),
     missing("DELETE", "/admin/cluster/node", Operator, Feature::Cluster),
     missing("POST", "/admin/databases/dynamic-node-distribution", Operator, Feature::Cluster),
@@ -395,16 +395,20 @@ pub static ROUTES: &[Route] = &[
     missing("POST", "/databases/*/admin/revisions/orphaned/adopt", Admin, Feature::Revisions),
     missing("POST", "/databases/*/revisions/revert/docs", ReadWrite, Feature::Revisions),
     missing("POST", "/databases/*/admin/revisions/bin-cleaner/config", Admin, Feature::Revisions),
-    missing("PUT", "/databases/*/subscriptions", ReadWrite, Feature::Subscriptions),
-    missing("GET", "/databases/*/subscriptions", Read, Feature::Subscriptions),
-    missing("DELETE", "/databases/*/subscriptions", ReadWrite, Feature::Subscriptions),
-    missing("POST", "/databases/*/subscriptions/update", ReadWrite, Feature::Subscriptions),
-    missing("POST", "/databases/*/subscriptions/enable", ReadWrite, Feature::Subscriptions),
-    missing("POST", "/databases/*/subscriptions/disable", ReadWrite, Feature::Subscriptions),
-    missing("GET", "/databases/*/subscriptions/state", Read, Feature::Subscriptions),
-    missing("POST", "/databases/*/subscriptions/drop", ReadWrite, Feature::Subscriptions),
-    missing("GET", "/databases/*/subscriptions/try", Read, Feature::Subscriptions),
-    missing("POST", "/databases/*/subscriptions/try", Read, Feature::Subscriptions),
+    later("PUT", "/databases/*/subscriptions", ReadWrite, |exchange| Box::pin(subscriptions::put(exchange))),
+    now("GET", "/databases/*/subscriptions", Read, subscriptions::list),
+    later("DELETE", "/databases/*/subscriptions", ReadWrite, |exchange| Box::pin(subscriptions::delete(exchange))),
+    later("POST", "/databases/*/subscriptions/update", ReadWrite, |exchange| Box::pin(subscriptions::update(exchange))),
+    later("POST", "/databases/*/subscriptions/enable", ReadWrite, |exchange| Box::pin(subscriptions::enable(exchange))),
+    later("POST", "/databases/*/subscriptions/disable", ReadWrite, |exchange| {
+        Box::pin(subscriptions::disable(exchange))
+    }),
+    now("GET", "/databases/*/subscriptions/state", Read, subscriptions::state),
+    later("POST", "/databases/*/subscriptions/drop", ReadWrite, |exchange| {
+        Box::pin(subscriptions::drop_workers(exchange))
+    }),
+    later("GET", "/databases/*/subscriptions/try", Read, |exchange| Box::pin(subscriptions::try_query(exchange))),
+    later("POST", "/databases/*/subscriptions/try", Read, |exchange| Box::pin(subscriptions::try_query(exchange))),
     missing("GET", "/databases/*/schema-validation/config", Read, Feature::SchemaValidation),
     missing("POST", "/databases/*/admin/schema-validation/config", Admin, Feature::SchemaValidation),
     missing("POST", "/databases/*/schema-validation/validate", Read, Feature::SchemaValidation),

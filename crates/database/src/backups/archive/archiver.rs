@@ -113,8 +113,8 @@ impl Archiver {
         self.shared.changed.notify_all();
     }
 
-    /// Archives all that is committed now, on this thread, before the journal that has it goes: within [`ARCHIVE_REST_TIME_MAX`], unless the
-    /// places cannot be reached anyway. What it cannot archive is missing in the archive, and the log says so.
+    /// Archives all that is committed now, on this thread, before the journal that has it goes: within [`ARCHIVE_REST_TIME_MAX`], unless
+    /// the places cannot be reached anyway. What it cannot archive is missing in the archive, and the log says so.
     pub fn archive_rest(&self, database: &str) {
         let database = database.to_lowercase();
         let deadline = Instant::now() + ARCHIVE_REST_TIME_MAX;

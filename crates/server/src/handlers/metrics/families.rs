@@ -53,6 +53,8 @@ pub(super) const CERTIFICATE_EXPIRES: Family = gauge(
     "When the server's certificate expires, in seconds since 1970; absent without HTTPS.",
 );
 pub(super) const CHANGES_SOCKETS: Family = gauge("rookery_changes_sockets", "Open sockets of change notifications.");
+pub(super) const SUBSCRIPTION_WORKERS: Family =
+    gauge("rookery_subscription_workers", "Connected workers of subscriptions.");
 pub(super) const BULK_INSERTED: Family =
     counter("rookery_documents_bulk_inserted_total", "Documents stored by bulk inserts.");
 pub(super) const REQUESTS: Family =

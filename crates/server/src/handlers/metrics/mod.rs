@@ -93,6 +93,7 @@ fn write_requests(out: &mut Exposition, node: &Node) {
         out.single(families::CERTIFICATE_EXPIRES, u64::try_from(tls.expires()).unwrap_or_default());
     }
     out.single(families::CHANGES_SOCKETS, metrics.changes_sockets.load(Relaxed));
+    out.single(families::SUBSCRIPTION_WORKERS, metrics.subscription_workers.load(Relaxed));
     out.single(families::BULK_INSERTED, metrics.documents_bulk_inserted.load(Relaxed));
     out.single(families::REQUESTS, node.request_count.load(Relaxed));
     out.single(families::SLOW_REQUESTS, node.slow.count());
