@@ -87,6 +87,7 @@ static PAGES: &[Page] = &[
     page!("docs/design/indexes.md"),
     page!("docs/design/kinds.md"),
     page!("docs/design/counters.md"),
+    page!("docs/design/compare-exchange.md"),
     page!("docs/design/map-reduce.md"),
     page!("docs/design/mapping.md"),
     page!("docs/design/mcp.md"),
