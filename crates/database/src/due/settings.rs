@@ -58,8 +58,8 @@ const fn frequency(kind: DueKind) -> &'static str {
 }
 
 impl DueSettings {
-    /// The tasks that a record enables, and the expiration of compare-exchange values. The configurations were checked before the record was
-    /// stored.
+    /// The tasks that a record enables, and the expiration of compare-exchange values. The configurations were checked before the
+    /// record was stored.
     pub fn of(record: &Value) -> DueSettings {
         let task = |kind| match record.get(property(kind)) {
             _ if kind == DueKind::ValueExpiration => Some(VALUE_EXPIRATION),

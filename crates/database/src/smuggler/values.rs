@@ -1,7 +1,7 @@
 //! Compare-exchange values in dumps: `{"Key":…,"Value":"<JSON as text>"}`, and their tombstones: `{"Key":…}`.
 //!
-//! Atomic guards are not written, and passed over where another server wrote them: the change vectors that name them stay behind, too, so that
-//! an imported document is new to cluster-wide transactions.
+//! Atomic guards are not written, and passed over where another server wrote them: the change vectors that name them stay behind, too,
+//! so that an imported document is new to cluster-wide transactions.
 
 use std::borrow::Cow;
 

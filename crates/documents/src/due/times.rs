@@ -63,7 +63,8 @@ impl DueTimes {
     /// Of an item that names none.
     pub(crate) const NONE: DueTimes = DueTimes([None; KIND_COUNT]);
 
-    /// The times in the stored metadata of a document. A value that is no date is passed over: documents that an earlier version stored can have one.
+    /// The times in the stored metadata of a document. A value that is no date is passed over: documents that an earlier version stored can
+    /// have one.
     ///
     /// * `metadata`: properties without braces, minified.
     #[inline]

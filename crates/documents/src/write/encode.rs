@@ -17,7 +17,8 @@ use crate::{Batch, CounterAction, CounterCommand, Error, Expected, Result, Value
 /// The version that is written.
 pub(super) const VERSION: u8 = 3;
 
-/// The oldest version that is read. In version 1 puts have no date of their own; before version 3 no batch has read compare-exchange values.
+/// The oldest version that is read. In version 1 puts have no date of their own; before version 3 no batch has read compare-exchange
+/// values.
 pub(super) const VERSION_MIN: u8 = 1;
 
 /// The kinds of writes, as numbers that are stored: never reuse one.
