@@ -92,19 +92,26 @@ impl Writing<'_, '_> {
         Ok(Some(vector.to_string()))
     }
 
-    /// Removes the guard of a document whose tombstone is being removed, unless the change vector of the document names it.
+    /// Removes the guard of a document whose tombstone is being removed, unless the change vector of the document names it, or the guard
+    /// is newer, so that another tombstone of the document names it.
     ///
     /// * `tombstone`: has been found under `key`.
     pub(crate) fn remove_guard_of(&mut self, tombstone: &Existing, key: &[u8]) -> Result<()> {
-        let names_guard = |existing: &Existing| existing.vector.as_deref().is_some_and(|vector| vector.contains(TAG));
-        if !names_guard(tombstone) || self.find_item(ItemKind::Document, key)?.as_ref().is_some_and(names_guard) {
+        let named_by = |existing: &Existing| existing.vector.as_deref().map_or(Ok(0), index_in);
+        let index = named_by(tombstone)?;
+        if index == 0 {
+            return Ok(());
+        }
+        if let Some(document) = self.find_item(ItemKind::Document, key)?
+            && named_by(&document)? > 0
+        {
             return Ok(());
         }
         let key = [PREFIX.as_bytes(), key].concat();
-        if let Some(guard) = self.find_item(ItemKind::CompareExchange, &key)? {
-            self.delete_value(&guard, &key)?;
+        match self.find_item(ItemKind::CompareExchange, &key)? {
+            Some(guard) if guard.head.etag <= index => self.delete_value(&guard, &key).map(drop),
+            _ => Ok(()),
         }
-        Ok(())
     }
 }
 

@@ -272,6 +272,23 @@ fn a_guard_goes_with_the_last_tombstone_that_names_it() {
     assert!(value(&store, "rvn-atomic/users/2").is_some());
     bulk(&store, &put_command("users/1", None), true).unwrap();
     check_whole(&store);
+    // The guard that a younger tombstone, of another collection, names stays with that.
+    let delete = |id: &str| {
+        let mut batch = Batch::new();
+        batch.delete(id, Expected::Any).unwrap();
+        apply(&store, Write::batch(batch)).unwrap();
+        store.read().last_etag().unwrap()
+    };
+    let first = delete("users/2");
+    let (_, told) = store.read().guard_of("users/2").unwrap().map(|(value, vector)| (value.index(), vector)).unwrap();
+    let moved = put_command("users/2", Some(&told)).replace("Users\"", "People\"");
+    bulk(&store, &moved, true).unwrap();
+    let second = delete("users/2");
+    apply(&store, Write::CleanTombstones { etag: first, count_max: 10 }).unwrap();
+    assert!(value(&store, "rvn-atomic/users/2").is_some());
+    apply(&store, Write::CleanTombstones { etag: second, count_max: 10 }).unwrap();
+    assert!(value(&store, "rvn-atomic/users/2").is_none());
+    check_whole(&store);
 }
 
 #[test]

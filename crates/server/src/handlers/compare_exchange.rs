@@ -13,6 +13,7 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 use database::documents::{CompareExchangeValue, Exchanged, Snapshot, ValueChange, Write};
+use database::queries::Deadline;
 use hyper::StatusCode;
 
 use crate::bridge::Pool;
@@ -90,11 +91,14 @@ fn page(exchange: &Exchange, snapshot: &Snapshot<'_>, out: &mut AnswerWriter) ->
     let query = exchange.query();
     let (start, count) = (query.page_start()?, query.page_size()?);
     let prefix = query.get("startsWith").unwrap_or_default();
+    let caller = out.caller();
+    let deadline = Deadline::new(Some(exchange.node.limits.query_run_time), move || caller.is_gone());
     out.begin(reply::ok(Bytes::new()), snapshot)?;
     out.buffer().extend_from_slice(BEFORE);
     let (mut passed, mut written) = (0, 0);
     for value in snapshot.compare_exchange_values(&prefix) {
         let value = value?;
+        deadline.look()?;
         if written == count {
             break;
         }
@@ -107,6 +111,9 @@ fn page(exchange: &Exchange, snapshot: &Snapshot<'_>, out: &mut AnswerWriter) ->
             written += 1;
         }
         out.part_done()?;
+        if out.is_sent() {
+            deadline.lift();
+        }
     }
     out.buffer().extend_from_slice(AFTER);
     Ok(None)
