@@ -177,7 +177,7 @@ fn values_expire() {
     };
     assert_eq!((run("2029-12-31T00:00:00Z"), run("2030-01-02T00:00:00Z"), run("2030-01-02T00:00:00Z")), (0, 1, 0));
     assert_eq!((value(&store, "one"), value(&store, "two").is_some()), (None, true));
-    assert_eq!(delete(&store, "two", 5).is_done, true);
+    assert!(delete(&store, "two", 5).is_done);
     assert!(due(&store).is_empty() && store.read().get("users/1").unwrap().is_some());
     check_whole(&store);
 }

@@ -282,7 +282,8 @@ fn a_syntax_error_has_its_place_in_the_text() {
 #[test]
 fn compare_exchange_values_are_read_and_included() {
     check("this.r = cmpxchg('K1').Name", r#""Ann""#);
-    check("this.r = cmpxchg('k1').N", "1.50");
+    check("this.r = cmpxchg('k1').N", "1.5");
+    check("this.r = cmpxchg('k1')", r#"{"Name":"Ann","N":1.50}"#);
     check("this.r = cmpxchg('nix')", "null");
     check("this.r = ['k1', 'nix'].map(key => cmpxchg(key) === null)", "[false,true]");
     let outcome =
