@@ -9,11 +9,15 @@
 import assert from "node:assert/strict";
 import {
     CreateDatabaseOperation,
+    DeleteCompareExchangeValueOperation,
+    GetCompareExchangeValueOperation,
+    GetCompareExchangeValuesOperation,
     GetCollectionStatisticsOperation,
     GetDatabaseNamesOperation,
     GetDatabaseRecordOperation,
     GetStatisticsOperation,
     NextIdentityForCommand,
+    PutCompareExchangeValueOperation,
     SeedIdentityForCommand,
 } from "ravendb";
 import { database, deleteDatabase, eventually, openStore as openStoreOf, run } from "./harness.mjs";
@@ -466,6 +470,51 @@ const tests = {
         const found = await session.advanced
             .rawQuery("from Users where startsWith(id(), 'counted/') order by id() select counter('likes') as likes").all();
         assert.deepEqual(found.map(row => row.likes), [3, 19]);
+    },
+
+    async "compare-exchange values change only if their index is the expected one"() {
+        const put = (key, value, index) => store.operations.send(new PutCompareExchangeValueOperation(key, value, index));
+        const first = await put("emails/Ann", "users/1", 0);
+        assert.ok(first.successful && first.index > 0);
+        const second = await put("emails/ann", "users/2", 0);
+        assert.deepEqual([second.successful, second.value, second.index], [false, "users/1", first.index]);
+        const third = await put("emails/ann", { id: "users/2", tags: [1] }, first.index);
+        assert.ok(third.successful && third.index > first.index);
+        await put("emails/bob", 5, 0);
+        const found = await store.operations.send(new GetCompareExchangeValueOperation("emails/ann"));
+        assert.deepEqual([found.value, found.index], [{ id: "users/2", tags: [1] }, third.index]);
+        const several = await store.operations.send(new GetCompareExchangeValuesOperation({ startWith: "emails/", start: 0, pageSize: 10 }));
+        assert.deepEqual(Object.keys(several).sort(), ["emails/ann", "emails/bob"]);
+        const stale = await store.operations.send(new DeleteCompareExchangeValueOperation("emails/ann", first.index));
+        assert.equal(stale.successful, false);
+        const deleted = await store.operations.send(new DeleteCompareExchangeValueOperation("emails/ann", third.index));
+        assert.equal(deleted.successful, true);
+        assert.ok(!await store.operations.send(new GetCompareExchangeValueOperation("emails/ann")));
+    },
+
+    async "cluster-wide sessions change values and documents together, and find each other's changes"() {
+        const open = () => store.openSession({ transactionMode: "ClusterWide" });
+        const session = open();
+        session.advanced.clusterTransaction.createCompareExchangeValue("names/cluster", { owner: "cluster/1" });
+        await session.store(new User({ name: "first" }), "cluster/1");
+        await session.saveChanges();
+        const [one, two] = [open(), open()];
+        const [ofOne, ofTwo] = [await one.load("cluster/1", User), await two.load("cluster/1", User)];
+        const value = await one.advanced.clusterTransaction.getCompareExchangeValue("names/cluster");
+        assert.equal(value.value.owner, "cluster/1");
+        value.value = { owner: "cluster/2" };
+        ofOne.name = "one";
+        ofTwo.name = "two";
+        await one.saveChanges();
+        await assert.rejects(two.saveChanges(), error => error.name === "ClusterTransactionConcurrencyException");
+        const again = open();
+        assert.equal((await again.load("cluster/1", User)).name, "one");
+        const changed = await again.advanced.clusterTransaction.getCompareExchangeValue("names/cluster");
+        assert.equal(changed.value.owner, "cluster/2");
+        again.advanced.clusterTransaction.deleteCompareExchangeValue(changed);
+        await again.delete("cluster/1");
+        await again.saveChanges();
+        assert.equal(await open().load("cluster/1", User), null);
     },
 
     async "collection and database statistics"() {

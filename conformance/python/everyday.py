@@ -31,9 +31,15 @@ from ravendb import (
     GetDatabaseRecordOperation,
     GetStatisticsOperation,
 )
+from ravendb.documents.operations.compare_exchange.operations import (
+    DeleteCompareExchangeValueOperation,
+    GetCompareExchangeValueOperation,
+    PutCompareExchangeValueOperation,
+)
 from ravendb.documents.operations.expiration.configuration import ExpirationConfiguration
 from ravendb.documents.operations.expiration.operations import ConfigureExpirationOperation
 from ravendb.documents.operations.identities import NextIdentityForCommand, SeedIdentityForCommand
+from ravendb.documents.session.misc import SessionOptions, TransactionMode
 from ravendb.serverwide.database_record import DatabaseRecord
 
 
@@ -543,6 +549,52 @@ def counters():
             bulk.counters_for("counted/2").increment("likes", 2)
     with STORE.open_session() as session:
         equal(session.counters_for("counted/2").get("likes"), 19)
+
+
+@test
+def compare_exchange():
+    """compare-exchange values change only if their index is the expected one"""
+
+    def put(key, value, index):
+        return STORE.operations.send(PutCompareExchangeValueOperation(key, value, index))
+
+    first = put("emails/Ann", "users/1", 0)
+    assert first.successful and first.index > 0
+    second = put("emails/ann", "users/2", 0)
+    equal((second.successful, second.value, second.index), (False, "users/1", first.index))
+    third = put("emails/ann", "users/3", first.index)
+    assert third.successful and third.index > first.index
+    found = STORE.operations.send(GetCompareExchangeValueOperation("emails/ann", str))
+    equal((found.value, found.index), ("users/3", third.index))
+    stale = STORE.operations.send(DeleteCompareExchangeValueOperation(str, "emails/ann", first.index))
+    equal(stale.successful, False)
+    equal(STORE.operations.send(DeleteCompareExchangeValueOperation(str, "emails/ann", third.index)).successful, True)
+
+
+@test
+def cluster_wide_sessions():
+    """cluster-wide sessions change values and documents together, and find each other's changes"""
+
+    def open_session():
+        return STORE.open_session(session_options=SessionOptions(transaction_mode=TransactionMode.CLUSTER_WIDE))
+
+    with open_session() as session:
+        session.advanced.cluster_transaction.create_compare_exchange_value("names/cluster", User(name="cluster/1"))
+        session.store(User(name="first"), "cluster/1")
+        session.save_changes()
+    with open_session() as one, open_session() as two:
+        for session in (one, two):
+            value = session.advanced.cluster_transaction.get_compare_exchange_value("names/cluster", User)
+            equal(value.value.name, "cluster/1")
+            value.value.name = "cluster/2" if session is one else "cluster/3"
+        two.store(User(name="of two"), "cluster/3")
+        one.save_changes()
+        refused(two.save_changes, "names/cluster")
+    with open_session() as session:
+        equal(session.load("cluster/1", User).name, "first")
+        equal(session.load("cluster/3", User), None)
+        changed = session.advanced.cluster_transaction.get_compare_exchange_value("names/cluster", User)
+        equal(changed.value.name, "cluster/2")
 
 
 @test

@@ -1,7 +1,8 @@
 //! `rookery dump DIR`: the documents of one database as JSON lines, in the order of writing.
 //!
 //! Each line is what a client would get, so that `rookery import` takes it back; after them the counters, one a line, as
-//! `{"@counter":{"DocumentId":"orders/1","CounterName":"likes","TotalValue":7}}`, and the identities:
+//! `{"@counter":{"DocumentId":"orders/1","CounterName":"likes","TotalValue":7}}`, compare-exchange values,
+//! `{"@compare-exchange":{"Key":"names/ann","Value":{"Object":1}}}`, and the identities:
 //! `{"@identity":{"Name":"orders|","Value":7}}`. One snapshot, straight from the files.
 
 use std::io::{BufWriter, IsTerminal, Write};
@@ -42,8 +43,13 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     // A kind after the other: what belongs to documents stands behind them.
     for kind in ItemKind::all() {
         for item in snapshot.items(&[kind], arguments.collection.as_deref(), 0)? {
+            let item = item?;
+            // An imported document is new to cluster-wide transactions.
+            if item.compare_exchange_value().is_some_and(|value| value.is_guard()) {
+                continue;
+            }
             line.clear();
-            item?.dump(&mut line);
+            item.dump(&mut line);
             line.push(b'\n');
             out.write_all(&line)?;
             bar.inc(1);

@@ -237,6 +237,8 @@ impl<D: FnOnce(Result<Answer>) + Send + 'static> Job for Proposal<D> {
         let is_bounded = match &self.write {
             Write::Batch { batch, .. } => !batch.deletes_by_prefix(),
             Write::NextHiLo(_)
+            | Write::Exchange(_)
+            | Write::ClusterTransaction(_)
             | Write::ReturnHiLo { .. }
             | Write::NextIdentity { .. }
             | Write::SeedIdentity { .. }
@@ -246,6 +248,7 @@ impl<D: FnOnce(Result<Answer>) + Send + 'static> Job for Proposal<D> {
             | Write::CleanTombstones { .. }
             | Write::Definitions(_)
             | Write::Outputs(_)
+            | Write::Exchanges(_)
             | Write::Due { .. } => false,
         };
         (is_bounded && self.size <= SHORT_WRITE_SIZE).then_some(self.size)
@@ -273,7 +276,10 @@ impl<D: FnOnce(Result<Answer>) + Send + 'static> Job for Proposal<D> {
         let answer = match (self.answer.take(), outcome) {
             // The conflict may be with a document that is lost with the transaction. Its etag will be given to another write, so the client
             // must not learn its change vector.
-            (Some(Err(documents::Error::Conflict { .. })), Err(failed)) => Err(failed.into()),
+            (
+                Some(Err(documents::Error::Conflict { .. } | documents::Error::TransactionConflict { .. })),
+                Err(failed),
+            ) => Err(failed.into()),
             // Any other refusal is final: the write was not applied, whatever became of the transaction.
             (Some(Err(refused)), _) => Err(refused.into()),
             (_, Err(failed)) => Err(failed.into()),
@@ -309,7 +315,7 @@ mod tests {
     use std::path::Path;
     use std::sync::mpsc;
 
-    use documents::Expected;
+    use documents::{BulkDocs, Expected};
     use storage::Environment;
     use storage::io::aio::AsyncWrites;
     use storage::io::simulated::{Fault, SimulatedIo};
@@ -396,7 +402,8 @@ mod tests {
         prefixed.delete("b", Expected::Any).unwrap();
         assert!(!is_short(Write::batch(prefixed)));
         let body = br#"{"Commands":[{"Id":"a/","Type":"DELETE","IdPrefixed":true}]}"#;
-        assert!(!is_short(Write::batch(Batch::from_bulk_docs(body).unwrap())), "as a client sends it");
+        let BulkDocs::Batch(batch) = BulkDocs::parse(body, true).unwrap() else { panic!("it is a batch") };
+        assert!(!is_short(Write::batch(batch)), "as a client sends it");
     }
 
     /// Threads that answer requests must not close a database: that flushes.

@@ -126,7 +126,7 @@ pub(crate) fn check(record: &Value) -> Result<()> {
         }
         match RECORD_PROPERTIES.iter().find(|property| property.name == name).map(|property| property.missing) {
             Some(None) => {
-                if let Some(kind) = DueKind::ALL.into_iter().find(|kind| due::property(*kind) == name) {
+                if let Some(kind) = DueKind::OF_DOCUMENTS.into_iter().find(|kind| due::property(*kind) == name) {
                     due::check(kind, value)?;
                 }
                 if name == PERIODIC_BACKUPS {

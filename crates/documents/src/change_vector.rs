@@ -110,6 +110,11 @@ impl<'t> ChangeVector<'t> {
         self.entries().find(|entry| entry.database == database).map_or(0, |entry| entry.etag)
     }
 
+    /// The highest etag of the entries with a tag; 0 if there is none.
+    pub(crate) fn etag_of_tag(&self, tag: &str) -> u64 {
+        self.entries().filter(|entry| entry.tag == tag).map(|entry| entry.etag).max().unwrap_or(0)
+    }
+
     /// Takes the higher etag of each database.
     pub fn merge(&mut self, other: &ChangeVector<'t>) {
         other.entries().for_each(|entry| self.append(*entry));

@@ -1,6 +1,6 @@
 //! Why an operation on documents failed.
 
-use crate::MissingFeature;
+use crate::{MissingFeature, Violation};
 
 /// Why an operation on documents failed.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -18,10 +18,32 @@ pub enum Error {
         actual: Actual,
     },
     /// Something that a patch read was changed before what it wants was written. Resolve the batch again, then retry.
-    #[error("document '{id}' was changed while a patch that reads it ran")]
+    #[error("'{id}' was changed while a patch that reads it ran")]
     ReadChanged {
-        /// The document.
+        /// The document, or the key of the compare-exchange value.
         id: String,
+    },
+    /// Values or documents of a cluster-wide transaction were changed by another one first. Load them again, then retry.
+    #[error("{}", transaction_conflict(.violations))]
+    TransactionConflict {
+        /// The conditions that do not hold.
+        violations: Vec<Violation>,
+    },
+    /// The key of a compare-exchange value over [`limits::VALUE_KEY_SIZE_MAX`](crate::limits::VALUE_KEY_SIZE_MAX).
+    #[error("Compare Exchange key cannot exceed {max} bytes, but the key was {size} bytes. The invalid key begins with '{}'", .key.escape_debug())]
+    LongKey {
+        /// The start of the key given.
+        key: String,
+        /// Bytes given.
+        size: usize,
+        /// Bytes allowed.
+        max: usize,
+    },
+    /// A client may not change the guards of documents in a transaction that keeps them.
+    #[error("You cannot manipulate the atomic guard '{}' via the cluster-wide session", .key.escape_debug())]
+    GuardKey {
+        /// The key given.
+        key: String,
     },
     /// A collection more than [`limits::COLLECTION_COUNT_MAX`](crate::limits::COLLECTION_COUNT_MAX).
     #[error("the collection '{}' would be one more than the limit COLLECTION_COUNT_MAX of {max}", .name.escape_debug())]
@@ -202,6 +224,12 @@ impl Actual {
             Actual::Missing | Actual::OfThisBatch => None,
         }
     }
+}
+
+/// The words that clients and their tests know.
+fn transaction_conflict(violations: &[Violation]) -> String {
+    let lines: Vec<String> = violations.iter().map(Violation::to_string).collect();
+    format!("Failed to execute cluster transaction due to the following issues: {}", lines.join("\n"))
 }
 
 /// The words that clients and their tests know.

@@ -50,10 +50,6 @@ features! {
         "A time series is a sequence of values with times that belongs to a document.";
     Revisions, "revisions", "revisions",
         "A revision is a former state of a document, kept when the document changes.";
-    CompareExchange, "compare exchange", "compare-exchange",
-        "A compare-exchange value is a value with a key and an index that is changed only if its index is the expected one.";
-    ClusterTransactions, "cluster-wide transactions", "cluster-wide-transactions",
-        "A cluster-wide transaction is one that a majority of nodes accepts.";
     BackupForms, "some forms of backup", "some-forms-of-backup",
         "Backups go to no FTP server and no Glacier, are not uploaded without a file in between, and run no script for their settings.";
     SchemaValidation, "schema validation", "schema-validation",
@@ -155,7 +151,6 @@ impl Feature {
     /// The feature that a function of scripts and of JavaScript indexes needs, where the function does not exist here.
     pub fn of_script_function(name: &str) -> Feature {
         match name {
-            "cmpxchg" => Feature::CompareExchange,
             "timeseries" | "timeSeriesNamesFor" => Feature::TimeSeries,
             "attachments" | "attachmentsFor" | "loadAttachment" | "loadAttachments" => Feature::Attachments,
             "embeddings" | "loadVector" => Feature::TextEmbeddings,

@@ -13,6 +13,7 @@
 mod change_vector;
 mod changes;
 mod commands;
+mod compare_exchange;
 mod counters;
 mod definitions;
 mod document;
@@ -38,6 +39,10 @@ pub use commands::command::{Command, CommandKind, Expected};
 pub use commands::outcome::{CommandResult, NO_DATE, Outcome, WrittenPatch};
 pub use commands::patch::{PatchInput, PatchReport, PatchRequest, PatchRun, PatchScript, PatchStatus};
 pub use commands::resolve::{ScriptRunner, View};
+pub use compare_exchange::{
+    BulkDocs, ClusterTransaction, CompareExchangeValue, Exchanged, TransactionOutcome, ValueChange, ValuesByPrefix,
+    Violation, is_guard,
+};
 pub use counters::command::{CounterAction, CounterCommand, CounterDetail, CounterOperation};
 pub use counters::includes::{ALL_COUNTERS, CounterIncludes};
 pub use counters::read::Counter;

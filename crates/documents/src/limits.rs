@@ -3,6 +3,8 @@
 /// Bytes of a document id, as it is stored.
 pub const ID_SIZE_MAX: usize = 512;
 
+/// Bytes of the key of a compare-exchange value.
+pub const VALUE_KEY_SIZE_MAX: usize = 512;
 /// Bytes of the name of a counter.
 pub const COUNTER_NAME_SIZE_MAX: usize = 512;
 

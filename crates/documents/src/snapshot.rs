@@ -4,7 +4,7 @@ use storage::{Cursor, FixedCursor, Location, ReadTransaction, Table};
 
 use crate::ids::id::{lower, lower_into};
 use crate::ids::identities::value_from;
-use crate::items::collections::Collection;
+use crate::items::collections::{Collection, NO_COLLECTION};
 use crate::items::kinds::{ItemKind, PerKind};
 use crate::items::record::RecordState;
 use crate::{CollectionStatistics, Document, DocumentStore, Etag, ItemCounts, Result, Wildcards};
@@ -219,7 +219,8 @@ impl<'s> Snapshot<'s> {
     /// Storage fails.
     pub fn collections(&self) -> Result<Vec<CollectionStatistics>> {
         let all = Collection::all(&self.store.schema, &self.tx)?;
-        let mut statistics: Vec<_> = all.iter().map(Collection::statistics).collect();
+        let named = all.iter().filter(|collection| collection.number != NO_COLLECTION);
+        let mut statistics: Vec<_> = named.map(Collection::statistics).collect();
         statistics.retain(|collection| collection.total() != ItemCounts::default());
         statistics.sort_by(|left, right| left.name.cmp(&right.name));
         Ok(statistics)

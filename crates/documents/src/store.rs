@@ -25,6 +25,8 @@ pub(crate) struct Names {
     /// The same as bytes.
     pub database_bytes: [u8; 16],
     pub node_tag: String,
+    /// The database in the entries of change vectors that name guards: 22 characters, made from the database id.
+    pub transaction_id: String,
 }
 
 /// A write that was applied.
@@ -66,7 +68,8 @@ impl DocumentStore {
             bytes.ok_or(Error::Corrupt { rule: "the database id is stored, and has 16 bytes" })?
         };
         let database_id = base64::encode_unpadded(&database_bytes);
-        let names = Names { database_id, database_bytes, node_tag: options.node_tag };
+        let transaction_id = base64::encode_unpadded(&database_bytes.map(|byte| !byte));
+        let names = Names { database_id, database_bytes, node_tag: options.node_tag, transaction_id };
         let store = DocumentStore { environment, schema, names, settings: ArcSwap::default() };
         store.build_due()?;
         Ok(store)
@@ -231,8 +234,12 @@ mod tests {
 
     #[test]
     fn a_vector_of_ours_is_known_by_its_text() {
-        let database_id = "pITDlhlRaEeJh16dDBREzg".to_owned();
-        let names = Names { database_id, database_bytes: [0; 16], node_tag: "A".to_owned() };
+        let names = Names {
+            database_id: "pITDlhlRaEeJh16dDBREzg".to_owned(),
+            database_bytes: [0; 16],
+            node_tag: "A".to_owned(),
+            transaction_id: String::new(),
+        };
         for etag in [0, 7, 10, 5951, u64::MAX] {
             assert!(names.is_vector(&names.vector(etag), etag));
             assert!(

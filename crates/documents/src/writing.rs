@@ -13,6 +13,7 @@ use storage::{FixedTree, WriteTransaction};
 use crate::commands::command::{Action, Command, Expected};
 use crate::commands::patch::Patched;
 use crate::commands::put::PutDecision;
+use crate::compare_exchange::GuardIndexes;
 use crate::ids::id;
 use crate::items::collections::{Collection, ItemCounts};
 use crate::items::found::CurrentItem;
@@ -27,6 +28,8 @@ pub struct Writing<'a, 'e> {
     pub(crate) now: Date,
     /// See [`crate::StoreSettings`].
     pub(crate) id_separator: char,
+    /// Of the cluster-wide transaction that is applied; empty in any other write.
+    pub(crate) guard_indexes: GuardIndexes,
     last_etag: Etag,
     first_etag: Etag,
     collections: Vec<CachedCollection>,
@@ -57,6 +60,7 @@ impl<'a, 'e> Writing<'a, 'e> {
             tx,
             now: stamp.time,
             id_separator: stamp.id_separator,
+            guard_indexes: GuardIndexes::new(),
             last_etag,
             first_etag: last_etag,
             collections: Vec::new(),
@@ -254,7 +258,12 @@ impl<'a, 'e> Writing<'a, 'e> {
         Ok(outcome)
     }
 
-    fn run_command(&mut self, batch: &Batch, command: &Command, outcome: &mut Outcome) -> Result<CommandResult> {
+    pub(crate) fn run_command(
+        &mut self,
+        batch: &Batch,
+        command: &Command,
+        outcome: &mut Outcome,
+    ) -> Result<CommandResult> {
         match &command.action {
             Action::Put { content, collection, .. } => {
                 let (decision, found) = self.decide_put(batch, command, content, *collection)?;
@@ -339,6 +348,11 @@ impl<'a, 'e> Writing<'a, 'e> {
                 if let Action::CheckCounters(reads) = &command.action {
                     self.check_counters(reads)?;
                 }
+            }
+        }
+        for (key, index) in &batch.value_reads {
+            if self.index_of_value(key)? != *index {
+                return Err(Error::ReadChanged { id: key.clone() });
             }
         }
         Ok(())

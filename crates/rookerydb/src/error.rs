@@ -127,6 +127,8 @@ pub(crate) fn of_documents(error: documents::Error) -> Error {
         | E::TooLarge { .. }
         | E::TooManyCollections { .. }
         | E::BadBatch { .. }
+        | E::LongKey { .. }
+        | E::GuardKey { .. }
         | E::UnknownCommand { .. }
         | E::BadChangeVector { .. } => Error::Invalid(error.to_string()),
         E::Storage(error) => of_storage(error),

@@ -312,7 +312,9 @@ impl<'d> Query<'d> {
         }
         let parameters = serde_json::to_vec(&self.parameters)?;
         let parameters = json::Value::parse(&parameters).map_err(|error| Error::Invalid(error.to_string()))?;
-        let mut planned = Planned::parse(&self.text, Some(&parameters)).map_err(of_query)?;
+        let database = self.database.open()?;
+        let planned = Planned::parse_for(&self.text, Some(&parameters), &database.read());
+        let mut planned = planned.map_err(of_query)?;
         planned.plan.page = planned.plan.page.within(self.skip, self.take);
         Ok(planned)
     }

@@ -151,6 +151,7 @@ impl Engine {
             is_first_argument,
             effects: std::mem::take(&mut state.effects),
             includes: std::mem::take(&mut state.includes),
+            included_values: std::mem::take(&mut state.included_values),
             printed: std::mem::take(&mut state.printed),
             loaded: std::mem::take(&mut state.loaded),
         }))
@@ -163,6 +164,10 @@ impl Engine {
             Some(Question::Document(id)) => {
                 let document = host.load(&id).map_err(Error::Host)?.map(Rc::new);
                 self.shared.state.borrow_mut().answer(&id, document);
+            }
+            Some(Question::Value(key)) => {
+                let value = host.value(&key).map_err(Error::Host)?;
+                self.shared.state.borrow_mut().answer_value(&key, value);
             }
             Some(Question::Id(given)) => {
                 let id = host.new_id(&given).map_err(Error::Host)?;

@@ -48,6 +48,13 @@ pub trait Host {
     /// Why it cannot be read.
     fn load(&mut self, id: &str) -> Result<Option<Document>, String>;
 
+    /// The compare-exchange value with this key, in any case: checked JSON, without its metadata.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be read.
+    fn value(&mut self, key: &str) -> Result<Option<Rc<[u8]>>, String>;
+
     /// A whole id for a document that is put under `given`, which ends with `/` or is empty.
     ///
     /// # Errors
@@ -75,6 +82,10 @@ impl Host for NoHost {
     }
 
     fn load(&mut self, _id: &str) -> Result<Option<Document>, String> {
+        Ok(None)
+    }
+
+    fn value(&mut self, _key: &str) -> Result<Option<Rc<[u8]>>, String> {
         Ok(None)
     }
 

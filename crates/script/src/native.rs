@@ -48,6 +48,12 @@ fn add_documents<'js>(ctx: &Ctx<'js>, shared: &Rc<Shared>, natives: &Object<'js>
         engine::parse(&ctx, &of.state, &tools.get("note")?, &json)
     };
     natives.set("parse", Function::new(ctx.clone(), parse)?)?;
+    let of = shared.clone();
+    let value = move |ctx: Ctx<'js>, tools: Object<'js>, key: String| -> Result<Option<Value<'js>>> {
+        let found = of.state.borrow_mut().value(&key).map_err(|()| gave_up(&ctx))?;
+        found.map(|json| engine::parse(&ctx, &of.state, &tools.get("note")?, &json)).transpose()
+    };
+    natives.set("valueOf", Function::new(ctx.clone(), value)?)?;
     let read = |name: &str, get: fn(&Document) -> Option<String>| {
         let of = shared.clone();
         let read = move |place: usize| of.state.borrow().documents.get(place).and_then(|document| get(document));
@@ -125,6 +131,12 @@ fn add_effects<'js>(ctx: &Ctx<'js>, shared: &Rc<Shared>, natives: &Object<'js>) 
         of.check_count(&ctx)
     };
     natives.set("include", Function::new(ctx.clone(), include)?)?;
+    let of = shared.clone();
+    let include_value = move |ctx: Ctx<'js>, key: String| -> Result<()> {
+        of.state.borrow_mut().included_values.push(key);
+        of.check_count(&ctx)
+    };
+    natives.set("includeValue", Function::new(ctx.clone(), include_value)?)?;
     let of = shared.clone();
     let print = move |ctx: Ctx<'js>, tools: Object<'js>, value: Value<'js>| -> Result<()> {
         let text = match value.as_string() {

@@ -11,6 +11,8 @@ pub struct Outcome {
     pub effects: Vec<Effect>,
     /// Ids of documents to send with the results.
     pub includes: Vec<String>,
+    /// Keys of compare-exchange values to send with the results.
+    pub included_values: Vec<String>,
     /// What was printed.
     pub printed: Vec<String>,
     /// Ids of the documents that were loaded, and whether they were there.

@@ -135,10 +135,23 @@
             return null;
         },
     }));
-    add("include", function (id) {
+    const include = id => {
         if (typeof id === "string") native.include(id);
         else if (isArray(id)) id.forEach(one => typeof one === "string" && native.include(one));
         return null;
+    };
+    add("include", include);
+    add("includes", Object.freeze({
+        document: include,
+        cmpxchg: key => {
+            if (typeof key === "string") native.includeValue(key);
+            else if (isArray(key)) key.forEach(one => typeof one === "string" && native.includeValue(one));
+            return null;
+        },
+    }));
+    add("cmpxchg", function (key) {
+        if (arguments.length !== 1 || typeof key !== "string") refuse("cmpxchg(key) must be called with a single string argument");
+        return native.valueOf(tools, key) ?? null;
     });
     add("output", value => (native.print(tools, value), null));
     add("startsWith", (text, prefix) => apply(stringOf.prototype.startsWith, stringOf(text), [stringOf(prefix)]));
@@ -193,7 +206,7 @@
     };
     add("spatial", Object.freeze(spatial));
     for (const name of [
-        "cmpxchg", "timeseries", "attachments", "crypto",
+        "timeseries", "attachments", "crypto",
         "toStringWithFormat", "embeddings", "text", "loadAttachment", "loadAttachments", "attachmentsFor",
         "timeSeriesNamesFor", "createSpatialField", "createVector", "loadVector",
     ]) {

@@ -13,6 +13,8 @@ use crate::outcome::Effect;
 pub(crate) enum Question {
     /// A document, by its id.
     Document(String),
+    /// A compare-exchange value, by its key.
+    Value(String),
     /// A whole id for a document that is put under this one.
     Id(String),
     /// A counter, by the id of its document and its name.
@@ -40,6 +42,8 @@ pub(crate) struct RunState {
     pub refused: Option<Error>,
     pub effects: Vec<Effect>,
     pub includes: Vec<String>,
+    /// Keys of compare-exchange values to include.
+    pub included_values: Vec<String>,
     pub printed: Vec<String>,
     pub loaded: Vec<(String, bool)>,
     /// Texts that have origins in them.
@@ -54,6 +58,8 @@ pub(crate) struct RunState {
 pub(crate) struct Answers {
     /// By the keys of their ids.
     documents: HashMap<Vec<u8>, Option<Rc<Document>>>,
+    /// By their keys, compared as ids are.
+    values: HashMap<Vec<u8>, Option<Rc<[u8]>>>,
     pub ids: Vec<String>,
     /// By the keys of their documents' ids and of their names.
     counters: HashMap<CounterKey, Rc<Counter>>,
@@ -85,6 +91,22 @@ impl RunState {
     /// The host's answer to the question for a document.
     pub fn answer(&mut self, id: &str, document: Option<Rc<Document>>) {
         self.answers.documents.insert(self.key_of(id), document);
+    }
+
+    /// The host's answer to the question for a value.
+    pub fn answer_value(&mut self, key: &str, value: Option<Rc<[u8]>>) {
+        self.answers.values.insert(self.key_of(key), value);
+    }
+
+    /// The value with a key, if there is one; `Err`: it is not known yet.
+    pub fn value(&mut self, key: &str) -> Result<Option<Rc<[u8]>>, ()> {
+        match self.answers.values.get(&self.key_of(key)) {
+            Some(answer) => Ok(answer.clone()),
+            None => {
+                self.question.get_or_insert(Question::Value(key.to_owned()));
+                Err(())
+            }
+        }
     }
 
     /// From here on, this is the document under an id; `None`: there is none.
@@ -172,6 +194,6 @@ impl RunState {
 
     /// How many things it wants of the host: effects, includes, lines.
     pub fn count(&self) -> usize {
-        self.effects.len() + self.includes.len() + self.printed.len()
+        self.effects.len() + self.includes.len() + self.included_values.len() + self.printed.len()
     }
 }

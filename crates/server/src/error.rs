@@ -238,6 +238,8 @@ const COLLECTION_MISMATCH: &str = "Raven.Client.Exceptions.Documents.DocumentCol
 const COUNTER_OVERFLOW: &str = "Raven.Client.Exceptions.Documents.Counters.CounterOverflowException";
 const CONCURRENCY: &str = "Raven.Client.Exceptions.ConcurrencyException";
 
+const TRANSACTION_CONCURRENCY: &str = "Raven.Client.Exceptions.ClusterTransactionConcurrencyException";
+
 /// Characters of a parameter that an error repeats.
 const PARAMETER_LENGTH_TOLD: usize = 200;
 
@@ -421,6 +423,12 @@ impl Error {
             json.name("Error").string(&self.long_text(shape.exception, &message));
             for (name, text) in &shape.extra {
                 json.name(name).optional_string(text.as_deref());
+            }
+            if let Error::Database(database::Error::Documents(documents::Error::TransactionConflict { violations })) =
+                self
+            {
+                json.name("ConcurrencyViolations")
+                    .array(|json| violations.iter().for_each(|violation| violation.write(json)));
             }
             if let Error::NotIndexed { is_written, .. } = self {
                 // Another node would not know better.
@@ -675,6 +683,13 @@ fn documents_shape(error: &database::documents::Error) -> Shape {
                 ("ActualChangeVector", actual.vector().map(str::to_owned)),
             ],
         },
+        E::TransactionConflict { .. } => Shape {
+            status: StatusCode::CONFLICT,
+            exception: TRANSACTION_CONCURRENCY,
+            extra: vec![("Id", None), ("ExpectedChangeVector", None), ("ActualChangeVector", None)],
+        },
+        E::LongKey { .. } => Shape::refused("Raven.Client.Exceptions.CompareExchangeKeyTooBigException"),
+        E::GuardKey { .. } => Shape::refused("Raven.Client.Exceptions.CompareExchangeInvalidKeyException"),
         E::ReadChanged { id } => Shape {
             status: StatusCode::CONFLICT,
             exception: CONCURRENCY,

@@ -23,6 +23,9 @@ use stream::Stream;
 pub(crate) use tls::Tls;
 pub(crate) use upload::DumpUpload;
 
+/// How often a compare-exchange value is put with the index that the server answered last.
+const VALUE_ATTEMPTS_MAX: u32 = 16;
+
 /// A server refused a request and did not say why.
 #[derive(Debug, thiserror::Error)]
 #[error("the server answered with status {status} to {method} {path}")]
@@ -73,6 +76,26 @@ impl Client {
         let (status, answer) = self.request("POST", &path, None)?;
         ensure!(status == 200, "setting the identity '{name}': {}", message(&answer));
         Ok(())
+    }
+
+    /// Puts a compare-exchange value, whatever is stored under its key.
+    ///
+    /// * `value`: JSON, an object.
+    pub(crate) fn put_compare_exchange_value(&self, database: &str, key: &str, value: &[u8]) -> anyhow::Result<()> {
+        let (escaped_database, escaped) = (escape(database), escape(key));
+        let mut index = 0;
+        // Another program may change it at the same time.
+        for _ in 0..VALUE_ATTEMPTS_MAX {
+            let path = format!("/databases/{escaped_database}/cmpxchg?key={escaped}&index={index}");
+            let (status, answer) = self.request("PUT", &path, Some(value))?;
+            ensure!(status == 200, "storing the compare-exchange value '{key}': {}", message(&answer));
+            let answer = Value::parse(&answer)?;
+            if answer.get("Successful").and_then(Value::as_bool) == Some(true) {
+                return Ok(());
+            }
+            index = answer.get("Index").and_then(Value::as_i64).unwrap_or_default();
+        }
+        bail!("storing the compare-exchange value '{key}': another program changes it all the time")
     }
 
     /// Begins a bulk insert.

@@ -148,6 +148,8 @@ struct Import<'a> {
     made_ids: u64,
     counters: u64,
     identities: u64,
+    /// Compare-exchange values.
+    values: u64,
     skipped: Skipped,
 }
 
@@ -173,6 +175,7 @@ impl<'a> Import<'a> {
             made_ids: 0,
             counters: 0,
             identities: 0,
+            values: 0,
             skipped: Skipped::default(),
         })
     }
@@ -181,11 +184,12 @@ impl<'a> Import<'a> {
     fn store(&mut self, row: &rows::Row<'_>) -> anyhow::Result<Result<(), String>> {
         let identity = row.identity();
         self.command.clear();
-        let is_counter = identity.is_none() && row.write_counter(&mut self.command);
-        let has_own_id = match &identity {
+        let value = row.compare_exchange_value();
+        let is_counter = identity.is_none() && value.is_none() && row.write_counter(&mut self.command);
+        let has_own_id = match (&identity, &value) {
             _ if is_counter => true,
-            Some(_) => true,
-            None => match row.write_command(&self.shape, &mut self.command) {
+            (Some(_), _) | (_, Some(_)) => true,
+            (None, None) => match row.write_command(&self.shape, &mut self.command) {
                 Ok(has_own_id) => has_own_id,
                 Err(message) => return Ok(Err(message)),
             },
@@ -200,6 +204,11 @@ impl<'a> Import<'a> {
         if let Some((name, value)) = identity {
             self.client.seed_identity(self.database, &name, value)?;
             self.identities += 1;
+            return Ok(Ok(()));
+        }
+        if let Some((key, value)) = value {
+            self.client.put_compare_exchange_value(self.database, &key, value)?;
+            self.values += 1;
             return Ok(Ok(()));
         }
         insert.send(&self.command)?;
@@ -217,8 +226,8 @@ impl<'a> Import<'a> {
         if let Some(insert) = self.insert {
             insert.finish()?;
         }
-        let Import { row_count, documents, made_ids, counters, identities, skipped, .. } = self;
-        Ok(Tally { row_count, documents, made_ids, counters, identities, skipped })
+        let Import { row_count, documents, made_ids, counters, identities, values, skipped, .. } = self;
+        Ok(Tally { row_count, documents, made_ids, counters, identities, values, skipped })
     }
 }
 
@@ -230,12 +239,14 @@ struct Tally {
     made_ids: u64,
     counters: u64,
     identities: u64,
+    values: u64,
     skipped: Skipped,
 }
 
 impl Tally {
     fn report(&self, file: &str, database: &str) -> anyhow::Result<()> {
-        if self.documents + self.identities == 0 {
+        let stored = self.documents + self.identities + self.values;
+        if stored == 0 {
             writeln!(output(), "0 documents from {file} were stored")?;
         }
         let identities = match self.identities {
@@ -246,10 +257,14 @@ impl Tally {
             0 => String::new(),
             count => format!(", {}", counted(count, "counter")),
         };
+        let values = match self.values {
+            0 => String::new(),
+            count => format!(" and {}", counted(count, "compare-exchange value")),
+        };
         let documents = counted(self.documents, "document");
-        let are = is_or_are(self.documents + self.identities);
-        if self.documents + self.identities > 0 {
-            writeln!(output(), "{documents}{counters}{identities} from {file} {are} in '{database}'")?;
+        let are = is_or_are(stored);
+        if stored > 0 {
+            writeln!(output(), "{documents}{counters}{identities}{values} from {file} {are} in '{database}'")?;
         }
         if self.skipped.rows > 0 {
             let shown = if self.skipped.rows > SHOWN_MAX { "; the first of them are shown above" } else { "" };

@@ -283,6 +283,12 @@ impl Row<'_> {
         true
     }
 
+    /// Key and value, if the row is what `rookery dump` writes for a compare-exchange value.
+    pub fn compare_exchange_value(&self) -> Option<(String, &[u8])> {
+        let value = self.0.get("@compare-exchange").filter(|_| self.0.members().count() == 1)?;
+        Some((value.get("Key")?.as_str()?.into_owned(), value.get("Value")?.bytes()))
+    }
+
     /// Appends `{"Id":..,"Type":"PUT","Document":..}`. True: the document has an id of its own; false: the server makes one.
     ///
     /// # Errors
@@ -551,6 +557,19 @@ mod tests {
         check(r#"{"@identity":{"Name":"orders|","Value":7},"@metadata":{}}"#, None);
         check(r#"{"@identity":7}"#, None);
         check(r#"{"@counter":{"DocumentId":"a","CounterName":"b","TotalValue":7}}"#, None);
+    }
+
+    #[test]
+    fn compare_exchange_values_are_told_from_documents() {
+        let check = |text: &str, expected: Option<(&str, &str)>| {
+            let mut rows = rows(text, Format::Jsonl);
+            let row = rows.next().unwrap().unwrap().row.ok().unwrap();
+            let found = row.compare_exchange_value();
+            assert_eq!(found, expected.map(|(key, value)| (key.to_owned(), value.as_bytes())), "{text}");
+        };
+        check(r#"{"@compare-exchange":{"Key":"a","Value":{"Object":1}}}"#, Some(("a", r#"{"Object":1}"#)));
+        check(r#"{"@compare-exchange":{"Key":"a","Value":{}},"b":1}"#, None);
+        check(r#"{"@compare-exchange":{"Key":"a"}}"#, None);
     }
 
     #[test]

@@ -234,7 +234,7 @@ impl Restore {
         let place = self.request.source.place();
         let failed = |reason: String| bad(format!("the file '{file}' in {place} cannot be restored: {reason}"));
         let mut options = SmugglerOptions { includes_artificial: true, ..SmugglerOptions::default() };
-        options.types = options.types.with(ItemType::Tombstones);
+        options.types = options.types.with(ItemType::Tombstones).with(ItemType::CompareExchangeTombstones);
         if !is_last {
             options.types = options.types.without(ItemType::Indexes).without(ItemType::DatabaseRecord);
         } else if self.request.skips_indexes {

@@ -170,7 +170,7 @@ impl Backup<'_> {
 
     fn write(&self, out: CompressedFile, snapshot: &documents::Snapshot<'_>) -> Result<(File, SmugglerResult)> {
         let mut options = SmugglerOptions { per_second: self.configuration.per_second, ..SmugglerOptions::default() };
-        options.types = options.types.with(ItemType::Tombstones);
+        options.types = options.types.with(ItemType::Tombstones).with(ItemType::CompareExchangeTombstones);
         let after = self.previous.map_or(0, |previous| previous.last_etag);
         let record = self.record.value.clone();
         let mut writer = DumpWriter::of_backup(self.database.clone(), self.operation, options, record, after);

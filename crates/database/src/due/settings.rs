@@ -17,6 +17,8 @@ use crate::{Error, Result};
 /// How often a task runs that does not say so.
 const FREQUENCY_DEFAULT: Duration = Duration::from_secs(60);
 
+const VALUE_EXPIRATION: DueTask = DueTask { frequency: FREQUENCY_DEFAULT, count_max: u64::MAX };
+
 /// The longest time between two runs that can be set: a hundred years.
 const FREQUENCY_SECONDS_MAX: i64 = 100 * 366 * 86_400;
 
@@ -34,7 +36,7 @@ pub struct DueTask {
 
 /// The enabled tasks of a database, by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct DueSettings([Option<DueTask>; 3]);
+pub(crate) struct DueSettings([Option<DueTask>; DueKind::ALL.len()]);
 
 /// The property of a record that configures a kind.
 pub(crate) const fn property(kind: DueKind) -> &'static str {
@@ -42,21 +44,25 @@ pub(crate) const fn property(kind: DueKind) -> &'static str {
         DueKind::Expiration => "Expiration",
         DueKind::Refresh => "Refresh",
         DueKind::Archival => "DataArchival",
+        // No record configures it: it is always enabled.
+        DueKind::ValueExpiration => "CompareExchangeExpiration",
     }
 }
 
 const fn frequency(kind: DueKind) -> &'static str {
     match kind {
-        DueKind::Expiration => "DeleteFrequencyInSec",
+        DueKind::Expiration | DueKind::ValueExpiration => "DeleteFrequencyInSec",
         DueKind::Refresh => "RefreshFrequencyInSec",
         DueKind::Archival => "ArchiveFrequencyInSec",
     }
 }
 
 impl DueSettings {
-    /// The tasks that a record enables. Its configurations were checked before it was stored.
+    /// The tasks that a record enables, and the expiration of compare-exchange values. The configurations were checked before the
+    /// record was stored.
     pub fn of(record: &Value) -> DueSettings {
         let task = |kind| match record.get(property(kind)) {
+            _ if kind == DueKind::ValueExpiration => Some(VALUE_EXPIRATION),
             // Of a client that sends all properties it knows.
             Some(value) if value.members().is_empty() => None,
             Some(value) => read(kind, value).ok().flatten(),

@@ -22,7 +22,7 @@ pub struct DueCounts {
 #[derive(Debug, Default)]
 pub(crate) struct DueTasks {
     pub settings: ArcSwap<DueSettings>,
-    counts: [AtomicU64; 3],
+    counts: [AtomicU64; DueKind::ALL.len()],
 }
 
 impl DueTasks {

@@ -1,5 +1,7 @@
 //! Host functions of patch scripts.
 
+use std::rc::Rc;
+
 use documents::{PatchInput, View, Write};
 use script::{Counter, Document, Host, Key, Stored};
 
@@ -31,6 +33,11 @@ impl Host for PatchHost<'_, '_> {
             Ok(values) => Ok(Counter { values, own }),
             Err(error) => Err(self.note(error.into())),
         }
+    }
+
+    fn value(&mut self, key: &str) -> Result<Option<Rc<[u8]>>, String> {
+        let value = self.view.value(key).map_err(|error| self.note(error.into()))?;
+        Ok(value.map(Rc::from))
     }
 
     /// An id with an etag that no write will have.

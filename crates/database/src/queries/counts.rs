@@ -103,6 +103,10 @@ impl QueryRun<'_> {
                 None => add(self.documents.last_etag()?),
             }
         }
+        if plan.reads_values {
+            let last = self.documents.last_etags(ItemKind::CompareExchange, None)?;
+            [last.items, last.tombstones].into_iter().for_each(&mut add);
+        }
         if let Find::Index(query) = &plan.find {
             // An order by chance is another one with each request.
             for key in &query.order {

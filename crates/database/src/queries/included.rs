@@ -12,6 +12,7 @@ use storage::memory::MemoryReservation;
 
 use super::collection::keep;
 use super::hits::Hit;
+use super::included_values::IncludedValues;
 use super::run::QueryRun;
 use super::timings::{Stage, timed};
 use crate::Result;
@@ -19,11 +20,15 @@ use crate::Result;
 /// Gathers what is included, while results are written.
 pub struct Included<'a> {
     paths: Vec<IncludePath>,
+    /// Those of keys of compare-exchange values.
+    value_paths: Vec<IncludePath>,
     /// Whether results are documents, which are kept and asked in the end.
     are_documents: bool,
     kept: Vec<Document<'a>>,
     /// What other results refer to.
     ids: BTreeSet<String>,
+    /// Keys of compare-exchange values that other results name.
+    keys: BTreeSet<String>,
     ids_size: usize,
     /// Counters of the results, or of documents that they name.
     counters: CounterIncludes,
@@ -37,9 +42,11 @@ impl<'a> Included<'a> {
         let has_documents = running.index().is_none_or(|index| index.definition().gives_documents());
         Included {
             paths: plan.includes.iter().map(|path| IncludePath::new(path)).collect(),
+            value_paths: plan.included_values.iter().map(|path| IncludePath::new(path)).collect(),
             are_documents: is_metadata_only || (plan.projection.is_none() && plan.script.is_none() && has_documents),
             kept: Vec::new(),
             ids: BTreeSet::new(),
+            keys: BTreeSet::new(),
             ids_size: 0,
             counters: CounterIncludes::default(),
             reservation: running.memory.reservation(),
@@ -53,10 +60,12 @@ impl<'a> Included<'a> {
         if self.are_documents {
             return Ok(());
         }
-        for id in self.paths.iter().flat_map(|path| path.ids(Raw::new(json))) {
-            let size = id.len() + size_of::<String>();
-            if self.ids.insert(id) {
-                self.ids_size += size;
+        for (paths, found) in [(&self.paths, &mut self.ids), (&self.value_paths, &mut self.keys)] {
+            for id in paths.iter().flat_map(|path| path.ids(Raw::new(json))) {
+                let size = id.len() + size_of::<String>();
+                if found.insert(id) {
+                    self.ids_size += size;
+                }
             }
         }
         Ok(self.reservation.grow(self.ids_size)?)
@@ -66,7 +75,8 @@ impl<'a> Included<'a> {
     pub(super) fn keep(&mut self, running: &QueryRun<'_>, hit: Hit<'a, '_>) -> Result<()> {
         self.add_counters(running, &hit)?;
         running.marks.note(&hit.row(), hit.explanation, running.deadline, running.timings)?;
-        match hit.document.filter(|_| self.are_documents && !self.paths.is_empty()) {
+        let is_kept = self.are_documents && !(self.paths.is_empty() && self.value_paths.is_empty());
+        match hit.document.filter(|_| is_kept) {
             Some(document) => keep(&mut self.kept, document, &mut self.reservation),
             None => Ok(()),
         }
@@ -97,6 +107,24 @@ impl<'a> Included<'a> {
     /// The counters; `None`: the query asks for none.
     pub fn counters(&self, running: &QueryRun<'_>) -> Option<&CounterIncludes> {
         (!running.plan.counters.is_empty()).then_some(&self.counters)
+    }
+
+    /// The compare-exchange values, by their keys.
+    ///
+    /// # Errors
+    ///
+    /// The time is up; storage fails.
+    pub fn values<'s>(&self, running: &'s QueryRun<'a>) -> Result<IncludedValues<'s>> {
+        let mut values = IncludedValues::default();
+        for document in self.kept.iter().filter(|_| !self.value_paths.is_empty()) {
+            running.deadline.look()?;
+            values.add_all(running.documents, &self.value_paths, document.body())?;
+        }
+        for key in self.keys.union(&running.script_values.borrow()) {
+            running.deadline.look()?;
+            values.add(running.documents, key.clone())?;
+        }
+        Ok(values)
     }
 
     /// The documents, each once; those that are results are not among them where results are documents.

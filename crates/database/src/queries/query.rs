@@ -1,13 +1,16 @@
 //! The text of a query and its parameters, planned.
 
-use documents::id;
+use documents::{Snapshot, id};
 use query::plan::{Parameters, Plan, ScriptForm};
 use query::rql;
 
 use super::error::QueryError;
 use super::timings::Timings;
 
-/// A query that can be run: any number of times, on any database.
+/// The name of the function that reads compare-exchange values.
+const NAME: &[u8] = b"cmpxchg";
+
+/// A query that can be run: any number of times, on any database unless it was planned for one.
 #[derive(Debug)]
 pub struct Query {
     /// Its text, which errors repeat.
@@ -27,9 +30,29 @@ impl Query {
     ///
     /// [`QueryError::Text`], [`QueryError::NotSupported`], [`QueryError::NoSuchSorter`].
     pub fn parse(text: &str, parameters: Option<&json::Value>) -> Result<Query, QueryError> {
+        Self::plan(text, Parameters::new(parameters))
+    }
+
+    /// The same for one database, whose compare-exchange values the query may compare with.
+    ///
+    /// * `snapshot`: they are read from it now.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::parse`].
+    pub fn parse_for(
+        text: &str,
+        parameters: Option<&json::Value>,
+        snapshot: &Snapshot<'_>,
+    ) -> Result<Query, QueryError> {
+        Self::plan(text, Parameters::new(parameters).with_values(snapshot))
+    }
+
+    fn plan(text: &str, parameters: Parameters<'_>) -> Result<Query, QueryError> {
         let tree = tree_of(text)?;
-        let plan = Plan::new(&tree, Parameters::new(parameters)).map_err(|error| QueryError::of_plan(error, text))?;
-        let mut plan = plan;
+        let mut plan = Plan::new(&tree, parameters).map_err(|error| QueryError::of_plan(error, text))?;
+        // In conditions, columns or scripts, whatever their case.
+        plan.reads_values |= text.as_bytes().windows(NAME.len()).any(|word| word.eq_ignore_ascii_case(NAME));
         plan.seed(|| u128::from_ne_bytes(id::random_bytes()).to_string());
         let timings = (plan.has_timings || plan.is_explained).then(Timings::default);
         Ok(Query { text: text.to_owned(), plan, timings })

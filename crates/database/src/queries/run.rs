@@ -62,6 +62,8 @@ pub struct QueryRun<'a> {
     pub(super) script_limits: script::Limits,
     /// Ids of documents that scripts include.
     pub(super) script_includes: RefCell<BTreeSet<String>>,
+    /// Keys of compare-exchange values that scripts include.
+    pub(super) script_values: RefCell<BTreeSet<String>>,
     /// How the entries were found, if the query is to be explained.
     pub(super) explained: Option<Operator>,
     /// Fragments and explanations of results.
@@ -195,6 +197,7 @@ impl<'a> QueryRun<'a> {
             script,
             script_limits: limits,
             script_includes: RefCell::default(),
+            script_values: RefCell::default(),
             explained,
             marks: Marks::new(highlighter, plan.explanations.as_ref(), &memory),
             memory,

@@ -32,8 +32,9 @@ impl QueryRun<'_> {
             (None, _) => Scripted::Group(stored),
         };
         let run = || script.rows(found, self.documents);
-        let ScriptRows { rows, includes } = timed(self.timings, Stage::Script, run)?;
+        let ScriptRows { rows, includes, included_values } = timed(self.timings, Stage::Script, run)?;
         self.script_includes.borrow_mut().extend(includes);
+        self.script_values.borrow_mut().extend(included_values);
         let score = Some(hit.score.unwrap_or(0.0));
         let whole = rows.into_iter().map(|row| {
             let mut json = Vec::with_capacity(row.values.len() + row.metadata.len() + 200);

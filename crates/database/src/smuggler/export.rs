@@ -9,7 +9,7 @@ use json::{Properties, Raw, Value, Writer};
 use super::counters::CounterGroup;
 use super::pace::Pace;
 use super::transform::{Transform, Transformed};
-use super::{ItemType, SmugglerOptions, SmugglerResult, indexes, record};
+use super::{ItemType, SmugglerOptions, SmugglerResult, indexes, record, values};
 use crate::limits::{DUMP_BUILD_VERSION, SMUGGLER_PROGRESS_EVERY};
 use crate::{Database, Error, Index, Operation, OperationId, OperationResult, OperationStatus, Progress, Result};
 
@@ -194,6 +194,17 @@ impl DumpWriter {
         }
         if types.has(ItemType::Identities) {
             self.section(sink, ItemType::Identities, "Identities", |export, sink| export.identities(snapshot, sink))?;
+        }
+        if types.has(ItemType::CompareExchange) {
+            self.section(sink, ItemType::CompareExchange, "CompareExchange", |export, sink| {
+                export.values(snapshot, sink)
+            })?;
+        }
+        if types.has(ItemType::CompareExchangeTombstones) {
+            let name = "CompareExchangeTombstones";
+            self.section(sink, ItemType::CompareExchangeTombstones, name, |export, sink| {
+                export.value_tombstones(snapshot, sink)
+            })?;
         }
         sink.buffer().push(b'}');
         sink.finish()
@@ -430,6 +441,40 @@ impl DumpWriter {
         Ok(())
     }
 
+    fn values<S: DumpSink>(&mut self, snapshot: &Snapshot<'_>, sink: &mut S) -> Result<(), S::Error> {
+        let mut is_first = true;
+        for item in snapshot.items(&[ItemKind::CompareExchange], None, self.after).map_err(Error::from)? {
+            let Some(value) = item.map_err(Error::from)?.compare_exchange_value() else { continue };
+            self.look(ItemType::CompareExchange)?;
+            if value.is_guard() || !values::is_meant(value.json(), &self.options, self.now) {
+                continue;
+            }
+            let counts = self.result.counts_mut(ItemType::CompareExchange);
+            counts.read += 1;
+            counts.last_etag = value.index();
+            separate(sink.buffer(), &mut is_first);
+            values::write(sink.buffer(), &value);
+            sink.part_done()?;
+        }
+        Ok(())
+    }
+
+    fn value_tombstones<S: DumpSink>(&mut self, snapshot: &Snapshot<'_>, sink: &mut S) -> Result<(), S::Error> {
+        let mut is_first = true;
+        for item in snapshot.deletions(&[ItemKind::CompareExchange], None, self.after).map_err(Error::from)? {
+            let item = item.map_err(Error::from)?;
+            self.look(ItemType::CompareExchangeTombstones)?;
+            if documents::is_guard(item.id()) {
+                continue;
+            }
+            self.result.counts_mut(ItemType::CompareExchangeTombstones).read += 1;
+            separate(sink.buffer(), &mut is_first);
+            values::write_tombstone(sink.buffer(), &item);
+            sink.part_done()?;
+        }
+        Ok(())
+    }
+
     fn identities<S: DumpSink>(&mut self, snapshot: &Snapshot<'_>, sink: &mut S) -> Result<(), S::Error> {
         for (number, (name, value)) in snapshot.identities().map_err(Error::from)?.iter().enumerate() {
             let out = sink.buffer();
@@ -447,6 +492,13 @@ impl DumpWriter {
 impl Drop for Export {
     fn drop(&mut self) {
         self.operation.end(OperationStatus::Canceled);
+    }
+}
+
+/// Appends a comma behind all but the first element.
+fn separate(out: &mut Vec<u8>, is_first: &mut bool) {
+    if !std::mem::take(is_first) {
+        out.push(b',');
     }
 }
 

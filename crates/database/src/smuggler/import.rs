@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use documents::{Batch, Date, EMPTY_COLLECTION, Flags, HILO_COLLECTION, Outcome, Write};
+use documents::{Batch, Date, EMPTY_COLLECTION, Flags, HILO_COLLECTION, Outcome, ValueChange, Write};
 use json::{Kind, Minifier, Raw, Value};
 use storage::memory::MemoryReservation;
 
@@ -16,7 +16,7 @@ use super::metadata::DumpedMetadata;
 use super::pace::Pace;
 use super::reader::{DumpError, DumpReader, Event, Part};
 use super::transform::{Transform, Transformed};
-use super::{ItemType, ItemTypes, SmugglerOptions, SmugglerResult, counters, indexes};
+use super::{ItemType, ItemTypes, SmugglerOptions, SmugglerResult, counters, indexes, values};
 use crate::flight::Flight;
 use crate::limits::{BULK_BATCH_COUNT_MAX, BULK_BATCH_SIZE_MAX, BULK_BUFFER_SIZE_KEPT};
 use crate::{Database, Error, Operation, OperationId, OperationResult, OperationStatus, Progress, Result};
@@ -47,6 +47,9 @@ struct ImportWork {
     transform: Option<Transform>,
     minifier: Minifier,
     batch: Batch,
+    /// Changes of compare-exchange values that are not on their way yet, and their bytes.
+    values: Vec<ValueChange>,
+    values_size: usize,
     /// The type of the items in the array that is read.
     section: ItemType,
     /// The flags of the documents in the batch.
@@ -105,6 +108,8 @@ impl Database {
                 transform,
                 minifier: Minifier::new(),
                 batch: Batch::new(),
+                values: Vec::new(),
+                values_size: 0,
                 section: ItemType::Unknown,
                 flags: Flags::NONE,
                 flight: Flight::new(),
@@ -161,7 +166,7 @@ impl Import {
 
     /// Bytes of the dump that it holds in memory, about: what is not cut up yet, and the batch.
     pub fn held_size(&self) -> usize {
-        self.reader.held_size() + self.work.batch.size()
+        self.reader.held_size() + self.work.batch.size() + self.work.values_size
     }
 
     /// Why a stream that ends here is not a whole dump.
@@ -171,7 +176,7 @@ impl Import {
 
     /// Whether documents wait for their batch to be full.
     pub fn has_open_batch(&self) -> bool {
-        !self.work.batch.is_empty()
+        !self.work.batch.is_empty() || !self.work.values.is_empty()
     }
 
     /// Stores the documents of the batch that is not full.
@@ -371,7 +376,12 @@ impl ImportWork {
             ItemType::TimeSeries | ItemType::Attachments => {
                 return self.checked(part.bytes, |work, element| work.with_blob(part, element));
             }
-            ItemType::Tombstones | ItemType::Identities | ItemType::Indexes | ItemType::CounterGroups
+            ItemType::Tombstones
+            | ItemType::Identities
+            | ItemType::Indexes
+            | ItemType::CounterGroups
+            | ItemType::CompareExchange
+            | ItemType::CompareExchangeTombstones
                 if self.is_stored(item_type) => {}
             _ => {
                 self.result.counts_mut(item_type).read += 1;
@@ -389,6 +399,11 @@ impl ImportWork {
                     ItemType::Tombstones => work.tombstone(part, element),
                     ItemType::Identities => work.identity(part, element),
                     ItemType::CounterGroups => work.counters(part, element),
+                    ItemType::CompareExchange => {
+                        let read = values::read(element, &work.options, work.now);
+                        work.value_change(part, read)
+                    }
+                    ItemType::CompareExchangeTombstones => work.value_change(part, values::read_tombstone(element)),
                     _ => work.index(part, element),
                 },
             }
@@ -551,6 +566,37 @@ impl ImportWork {
         Ok(())
     }
 
+    /// A put or deletion of a compare-exchange value, whatever is stored under its key.
+    fn value_change(&mut self, part: Part<'_>, read: Result<Option<ValueChange>, String>) -> Result<()> {
+        match read {
+            Ok(Some(change)) => {
+                self.values_size += change.size();
+                self.values.push(change);
+                let is_full = self.values.len() >= BULK_BATCH_COUNT_MAX || self.values_size >= BULK_BATCH_SIZE_MAX;
+                if is_full { self.send_values() } else { Ok(()) }
+            }
+            Ok(None) => {
+                self.result.counts_mut(self.section).left_out += 1;
+                Ok(())
+            }
+            Err(rule) => self.refuse(self.section, part, rule),
+        }
+    }
+
+    /// Sends the changes of values on their way, when there is room.
+    fn send_values(&mut self) -> Result<()> {
+        let changes = std::mem::take(&mut self.values);
+        self.values_size = 0;
+        if changes.is_empty() {
+            return Ok(());
+        }
+        self.report();
+        self.flight.begin()?;
+        let flight = self.flight.clone();
+        self.database.propose_blocking(Write::Exchanges(changes), move |answer| flight.land(answer, |_, _| ()));
+        Ok(())
+    }
+
     /// An index that cannot be taken over is reported, and ends nothing: the documents count more.
     fn index(&mut self, part: Part<'_>, element: Raw<'_>) -> Result<()> {
         match indexes::put(&self.database, element, &self.options) {
@@ -570,8 +616,9 @@ impl ImportWork {
         if is_full { self.send() } else { Ok(()) }
     }
 
-    /// Sends the batch on its way, when there is room.
+    /// Sends the batch on its way, and changes of values, when there is room.
     fn send(&mut self) -> Result<()> {
+        self.send_values()?;
         if self.batch.is_empty() {
             return Ok(());
         }

@@ -121,7 +121,17 @@ impl ItemType {
     /// Whether its items can be stored here.
     pub(crate) fn is_supported(self) -> bool {
         use ItemType as T;
-        matches!(self, T::DatabaseRecord | T::Documents | T::Tombstones | T::Indexes | T::Identities | T::CounterGroups)
+        matches!(
+            self,
+            T::DatabaseRecord
+                | T::Documents
+                | T::Tombstones
+                | T::Indexes
+                | T::Identities
+                | T::CounterGroups
+                | T::CompareExchange
+                | T::CompareExchangeTombstones
+        )
     }
 }
 

@@ -26,6 +26,7 @@ mod reader;
 mod record;
 mod result;
 mod transform;
+mod values;
 
 pub(crate) use export::DumpWriter;
 pub use export::{DumpSink, Export};

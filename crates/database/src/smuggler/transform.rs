@@ -1,5 +1,7 @@
 //! The transform script: changes each document, or throws `'skip'` to leave it out.
 
+use std::rc::Rc;
+
 use documents::Date;
 use script::{Body, Document, Host, Input, Key, Program, Run, Stored};
 
@@ -99,6 +101,12 @@ impl Host for TransformHost<'_> {
                 ticks: document.last_modified().ticks(),
             }),
         }))
+    }
+
+    fn value(&mut self, key: &str) -> Result<Option<Rc<[u8]>>, String> {
+        let snapshot = self.database.read();
+        let value = snapshot.compare_exchange_value(key).map_err(|error| error.to_string())?;
+        Ok(value.and_then(|value| value.object()).map(|object| object.bytes().into()))
     }
 
     fn new_id(&mut self, _given: &str) -> Result<String, String> {

@@ -32,6 +32,8 @@ pub struct Batch {
     pub(crate) skip_unchanged: bool,
     /// The ids read while the batch was made, each with its change vector (`None`: missing). The batch runs only if all are unchanged.
     pub(crate) reads: Vec<(String, Option<String>)>,
+    /// The same for compare-exchange values: keys and indexes (0: missing).
+    pub(crate) value_reads: Vec<(String, u64)>,
     /// Ids that end as if they were to be completed are used as they are.
     pub(crate) ids_are_whole: bool,
     /// Of the documents that it writes.
@@ -227,35 +229,6 @@ impl Batch {
         self.push(Command { action: Action::Patch(Box::new(patch)), id: String::new(), expected: Expected::Any });
     }
 
-    /// The body of a `bulk_docs` request: `{"Commands":[…]}`.
-    ///
-    /// # Errors
-    ///
-    /// The body is not acceptable, or has a command that is unknown or not supported yet.
-    pub fn from_bulk_docs(body: &[u8]) -> Result<Batch> {
-        let mut batch = Batch::new();
-        MINIFIER.with_borrow_mut(|minifier| {
-            let body = minifier.minify(body)?;
-            if body.kind() != Kind::Object {
-                return Err(not_an_object("the body of a batch", body));
-            }
-            let mut commands = None;
-            for (name, value) in body.members() {
-                if name.is("Commands") {
-                    commands = Some(value);
-                } else if name.is("TransactionMode") && value.text().is_some_and(|mode| mode.is("ClusterWide")) {
-                    return Err(Feature::ClusterTransactions.missing_for("'TransactionMode: ClusterWide'").into());
-                }
-            }
-            let commands = commands.filter(|commands| commands.kind() == Kind::Array);
-            let commands = commands.ok_or_else(|| Error::BadBatch {
-                rule: "the body of a batch must have an array 'Commands'".to_owned(),
-            })?;
-            commands.elements().try_for_each(|command| batch.push_command(command).map(drop))
-        })?;
-        Ok(batch)
-    }
-
     /// One element of a bulk insert, as cut out of the stream. False: it only kept the connection alive. Its client never
     /// learns the ids, so that none is made from an identity.
     ///
@@ -318,7 +291,8 @@ impl Batch {
         self.commands.push(command);
     }
 
-    fn push_command(&mut self, command: Raw<'_>) -> Result<bool> {
+    /// Adds a command; false: it only kept the connection alive.
+    pub(crate) fn push_command(&mut self, command: Raw<'_>) -> Result<bool> {
         if command.kind() != Kind::Object {
             return Err(not_an_object("a command", command));
         }
@@ -408,7 +382,11 @@ impl Batch {
             | CommandKind::TimeSeriesBulkInsert
             | CommandKind::TimeSeriesCopy => return Err(missing(kind, Feature::TimeSeries)),
             CommandKind::CompareExchangePut | CommandKind::CompareExchangeDelete => {
-                return Err(missing(kind, Feature::CompareExchange));
+                let name = kind.wire_name();
+                let rule = format!(
+                    "the command '{name}' needs a cluster-wide transaction: set 'TransactionMode' to 'ClusterWide'"
+                );
+                return Err(Error::BadBatch { rule });
             }
             CommandKind::ForceRevisionCreation => return Err(missing(kind, Feature::Revisions)),
         }
@@ -422,7 +400,7 @@ fn missing(kind: CommandKind, feature: Feature) -> Error {
 }
 
 /// A property of a command that is text, or null.
-fn text<'c>(name: &str, value: Raw<'c>) -> Result<Option<Cow<'c, str>>> {
+pub(crate) fn text<'c>(name: &str, value: Raw<'c>) -> Result<Option<Cow<'c, str>>> {
     match value.kind() {
         Kind::Null => Ok(None),
         Kind::String => Ok(value.as_str()),
@@ -431,7 +409,7 @@ fn text<'c>(name: &str, value: Raw<'c>) -> Result<Option<Cow<'c, str>>> {
 }
 
 /// A property of a command that is true or false, or null.
-fn flag(name: &str, value: Raw<'_>) -> Result<bool> {
+pub(crate) fn flag(name: &str, value: Raw<'_>) -> Result<bool> {
     match value.kind() {
         Kind::Null => Ok(false),
         Kind::Bool => Ok(value.as_bool() == Some(true)),

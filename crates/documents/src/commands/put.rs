@@ -88,7 +88,7 @@ impl Writing<'_, '_> {
         let put = Put {
             id,
             etag,
-            vector: self.vector_over(before, etag)?,
+            vector: self.vector_of_put(&found.key, before, etag)?,
             last_modified: last_modified.unwrap_or(self.now),
             flags,
             collection,

@@ -49,6 +49,8 @@ pub struct View<'v> {
     /// Ids read from the snapshot, with their change vectors.
     reads: BTreeMap<String, Option<String>>,
     counters: PendingCounters,
+    /// Keys of compare-exchange values read from it, with their indexes.
+    value_reads: BTreeMap<String, u64>,
 }
 
 /// A document that a command before writes.
@@ -101,6 +103,17 @@ impl View<'_> {
     /// The name of this database among the values of a counter.
     pub fn counter_database(&self) -> String {
         self.snapshot.counter_database()
+    }
+
+    /// The compare-exchange value with this key, without its metadata: JSON.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails.
+    pub fn value(&mut self, key: &str) -> Result<Option<Vec<u8>>> {
+        let value = self.snapshot.compare_exchange_value(key)?;
+        self.value_reads.insert(key.to_owned(), value.map_or(0, |value| value.index()));
+        Ok(value.and_then(|value| value.object()).map(|object| object.bytes().to_vec()))
     }
 
     /// Adds a document to what is written.
@@ -252,6 +265,7 @@ impl Batch {
             deleted: Vec::new(),
             reads: BTreeMap::new(),
             counters: PendingCounters::default(),
+            value_reads: BTreeMap::new(),
         };
         for command in &self.commands {
             match &command.action {
@@ -262,7 +276,8 @@ impl Batch {
                 }
             }
         }
-        Ok(Batch { reads: view.reads.into_iter().collect(), ..view.batch })
+        let (reads, value_reads) = (view.reads.into_iter().collect(), view.value_reads.into_iter().collect());
+        Ok(Batch { reads, value_reads, ..view.batch })
     }
 
     /// The report of the first patch of a resolved batch, for a dry run.

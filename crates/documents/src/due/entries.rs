@@ -1,10 +1,10 @@
 //! The tree of due times, in the environment of the documents.
 //!
 //! ```text
-//! due:  kind (1 byte), ticks (8 bytes, big-endian), key of the document  ->  nothing
+//! due:  kind (1 byte), ticks (8 bytes, big-endian), key of the item  ->  nothing
 //! ```
 //!
-//! Invariant: it has an entry for each due time in the stored metadata of a document, and no other.
+//! Invariant: it has an entry for each due time in the stored metadata of a document or of a compare-exchange value, and no other.
 
 use storage::{Tree, WriteTransaction};
 
@@ -25,7 +25,7 @@ pub(crate) fn entry(kind: DueKind, time: Date, key: &[u8]) -> Vec<u8> {
     entry
 }
 
-/// The parts of an entry: kind, time, and the key of the document.
+/// The parts of an entry: kind, time, and the key of the item.
 pub(super) fn parts(entry: &[u8]) -> Result<(DueKind, Date, &[u8])> {
     let corrupt = Error::Corrupt { rule: "an entry of the tree of due times has kind, time and key" };
     let Some((&[kind, ref ticks @ ..], key)) = entry.split_first_chunk::<KEY_AT>() else { return Err(corrupt) };
@@ -33,7 +33,7 @@ pub(super) fn parts(entry: &[u8]) -> Result<(DueKind, Date, &[u8])> {
     Ok((kind, Date::from_ticks(u64::from_be_bytes(*ticks)), key))
 }
 
-/// Replaces the entries of a document.
+/// Replaces the entries of an item.
 pub(crate) fn change_entries(
     tree: Tree,
     tx: &mut WriteTransaction<'_>,

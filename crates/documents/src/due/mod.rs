@@ -1,4 +1,5 @@
-//! What is due by the clock: documents whose metadata name a time at which they expire, are refreshed or archived.
+//! What is due by the clock: documents whose metadata name a time at which they expire, are refreshed or archived, and compare-exchange
+//! values that expire.
 //!
 //! [`times`] reads the properties of a document's metadata, [`entries`] keeps them in one tree, in the order of time, which every write of
 //! a document maintains. [`run`] handles what is due, as one write, and `build` makes the tree for documents of an older format. The crate

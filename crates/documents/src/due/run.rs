@@ -43,14 +43,16 @@ impl Writing<'_, '_> {
         }
         let (mut count, mut size) = (0, 0);
         for key in keys {
-            let document = self.find_item(ItemKind::Document, &key)?;
-            let document = document.ok_or(Error::Corrupt { rule: "a due time leads to a document" })?;
+            let of = if kind == DueKind::ValueExpiration { ItemKind::CompareExchange } else { ItemKind::Document };
+            let document = self.find_item(of, &key)?;
+            let document = document.ok_or(Error::Corrupt { rule: "a due time leads to its item" })?;
             size += document.size;
             match kind {
                 DueKind::Expiration => {
                     self.delete_found(CurrentItem { key, document: Some(document), tombstone: None })?;
                 }
                 DueKind::Refresh | DueKind::Archival => self.rewrite(kind, key, document)?,
+                DueKind::ValueExpiration => _ = self.delete_value(&document, &key)?,
             }
             count += 1;
             if size >= DUE_SIZE_AT_ONCE {
@@ -74,7 +76,7 @@ impl Writing<'_, '_> {
         let vector = self.vector_over(Some(&document), etag)?;
         let flags = match kind {
             DueKind::Archival => head.flags.with(Flags::ARCHIVED),
-            DueKind::Expiration | DueKind::Refresh => head.flags,
+            DueKind::Expiration | DueKind::Refresh | DueKind::ValueExpiration => head.flags,
         };
         let place = self.collection_by_number(head.collection)?;
         let head = Head { etag, last_modified: self.now, flags, metadata_size, ..head };

@@ -1,4 +1,4 @@
-//! The properties of metadata that name a due time: `@expires`, `@refresh` and `@archive-at`.
+//! The properties of metadata that name a due time: `@expires`, `@refresh` and `@archive-at`. Compare-exchange values have the first alone.
 //!
 //! Most documents have none of them, so that reading them begins with a search for `@` in the stored metadata, which have some dozens of
 //! bytes.
@@ -7,7 +7,7 @@ use json::{Properties, Raw};
 
 use crate::{Date, Error, Result};
 
-/// What happens to a document at a due time.
+/// What happens to a document, or to a compare-exchange value, at a due time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DueKind {
     /// It is deleted.
@@ -16,16 +16,22 @@ pub enum DueKind {
     Refresh,
     /// It gets the flag `Archived`, and loses the property.
     Archival,
+    /// A compare-exchange value is deleted.
+    ValueExpiration,
 }
 
 impl DueKind {
     /// All of them.
-    pub const ALL: [DueKind; 3] = [DueKind::Expiration, DueKind::Refresh, DueKind::Archival];
+    pub const ALL: [DueKind; KIND_COUNT] =
+        [DueKind::Expiration, DueKind::Refresh, DueKind::Archival, DueKind::ValueExpiration];
+
+    /// Those of documents, each of which a database enables by itself.
+    pub const OF_DOCUMENTS: [DueKind; 3] = [DueKind::Expiration, DueKind::Refresh, DueKind::Archival];
 
     /// The property of `@metadata` that has the time.
     pub const fn property(self) -> &'static str {
         match self {
-            DueKind::Expiration => "@expires",
+            DueKind::Expiration | DueKind::ValueExpiration => "@expires",
             DueKind::Refresh => "@refresh",
             DueKind::Archival => "@archive-at",
         }
@@ -37,6 +43,7 @@ impl DueKind {
             DueKind::Expiration => 1,
             DueKind::Refresh => 2,
             DueKind::Archival => 3,
+            DueKind::ValueExpiration => 4,
         }
     }
 
@@ -45,15 +52,19 @@ impl DueKind {
     }
 }
 
-/// The due times of one document, by kind.
+/// How many kinds there are.
+const KIND_COUNT: usize = 4;
+
+/// The due times of one item, by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct DueTimes([Option<Date>; 3]);
+pub struct DueTimes([Option<Date>; KIND_COUNT]);
 
 impl DueTimes {
-    /// Of a document that names none.
-    pub(crate) const NONE: DueTimes = DueTimes([None; 3]);
+    /// Of an item that names none.
+    pub(crate) const NONE: DueTimes = DueTimes([None; KIND_COUNT]);
 
-    /// The times in stored metadata. A value that is no date is passed over: documents that an earlier version stored can have one.
+    /// The times in the stored metadata of a document. A value that is no date is passed over: documents that an earlier version stored can
+    /// have one.
     ///
     /// * `metadata`: properties without braces, minified.
     #[inline]
@@ -63,7 +74,21 @@ impl DueTimes {
 
     #[cold]
     fn read(metadata: &[u8]) -> DueTimes {
-        DueTimes(DueKind::ALL.map(|kind| value(metadata, kind).and_then(date)))
+        DueTimes::NONE.with(DueKind::OF_DOCUMENTS.into_iter(), metadata)
+    }
+
+    /// The times in the stored metadata of a compare-exchange value.
+    #[inline]
+    pub(crate) fn of_value(metadata: &[u8]) -> DueTimes {
+        match is_mentioned(metadata) {
+            true => DueTimes::NONE.with(std::iter::once(DueKind::ValueExpiration), metadata),
+            false => DueTimes::NONE,
+        }
+    }
+
+    fn with(mut self, kinds: impl Iterator<Item = DueKind>, metadata: &[u8]) -> DueTimes {
+        kinds.for_each(|kind| self.0[kind as usize] = value(metadata, kind).and_then(date));
+        self
     }
 
     /// The time of a kind.
@@ -77,7 +102,7 @@ impl DueTimes {
 pub(crate) fn is_mentioned(metadata: &[u8]) -> bool {
     memchr::memchr_iter(b'@', metadata).any(|at| {
         let name = metadata.get(at..).unwrap_or_default();
-        DueKind::ALL
+        DueKind::OF_DOCUMENTS
             .iter()
             .any(|kind| name.strip_prefix(kind.property().as_bytes()).is_some_and(|rest| rest.starts_with(b"\":")))
     })
@@ -119,7 +144,7 @@ pub(crate) fn check(metadata: &[u8]) -> Result<()> {
     if !is_mentioned(metadata) {
         return Ok(());
     }
-    for kind in DueKind::ALL {
+    for kind in DueKind::OF_DOCUMENTS {
         let Some(wrong) = value(metadata, kind).filter(|value| date(*value).is_none()) else { continue };
         let shown: String = String::from_utf8_lossy(wrong.bytes()).chars().take(VALUE_LENGTH_SHOWN).collect();
         let name = kind.property();
@@ -156,7 +181,7 @@ mod tests {
     #[track_caller]
     fn check_times(metadata: &str, expected: [Option<&str>; 3]) {
         let times = DueTimes::of(metadata.as_bytes());
-        let texts = DueKind::ALL.map(|kind| times.get(kind).map(|date| date.to_string()));
+        let texts = DueKind::OF_DOCUMENTS.map(|kind| times.get(kind).map(|date| date.to_string()));
         assert_eq!(texts.each_ref().map(Option::as_deref), expected, "{metadata}");
     }
 

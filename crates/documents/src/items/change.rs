@@ -66,12 +66,7 @@ impl Writing<'_, '_> {
         let encoded = parts.measure(head)?.encode();
         let bytes = [&encoded[..], parts.id.as_bytes(), parts.vector.as_bytes(), parts.server_metadata, parts.content];
         let size = bytes.iter().map(|part| part.len()).sum();
-        let due = match kind {
-            ItemKind::Document => DueTimes::of(parts.content.get(..head.metadata_size as usize).unwrap_or_default()),
-            ItemKind::Counter => DueTimes::NONE,
-            #[cfg(test)]
-            ItemKind::Note => DueTimes::NONE,
-        };
+        let due = kind.due_times(parts.content.get(..head.metadata_size as usize).unwrap_or_default());
         self.change_due(key, before, due)?;
         let items = self.items_of(place, kind)?;
         let keys = schema.item_keys(kind, key, head.etag, items);
@@ -95,7 +90,7 @@ impl Writing<'_, '_> {
         Ok(())
     }
 
-    /// Keeps the tree of due times as the metadata of a document have them.
+    /// Keeps the tree of due times as the metadata of an item have them.
     #[inline]
     fn change_due(&mut self, key: &[u8], before: Option<&Existing>, after: DueTimes) -> Result<()> {
         let before = before.filter(|before| before.may_be_due);
@@ -106,7 +101,7 @@ impl Writing<'_, '_> {
         let before = match before {
             Some(Existing { location, head, .. }) => {
                 let record = schema.records.get(&*self.tx, *location)?;
-                DueTimes::of(record.get(head.metadata_at()..head.body_at()).unwrap_or_default())
+                head.kind.due_times(record.get(head.metadata_at()..head.body_at()).unwrap_or_default())
             }
             None => DueTimes::NONE,
         };
@@ -161,6 +156,9 @@ impl Writing<'_, '_> {
                 let tombstone = Existing::at(&self.store.schema, &*self.tx, location, kind, RecordState::Tombstone)?;
                 let key = kind.key(record::id(&tombstone.head, self.store.schema.records.get(&*self.tx, location)?)?);
                 self.remove_tombstone(&tombstone, &key)?;
+                if kind == ItemKind::Document {
+                    self.remove_guard_of(&tombstone, &key)?;
+                }
                 count += 1;
             }
         }

@@ -19,6 +19,9 @@ use super::schema::Schema;
 use crate::ids::id;
 use crate::{Error, Result};
 
+/// The number of the collection of items that have none: without a name, and without a row until its first item.
+pub(crate) const NO_COLLECTION: u32 = 0;
+
 const COUNTS_SIZE: usize = 4 * size_of::<u64>();
 
 /// One collection, as it is stored.
@@ -157,7 +160,10 @@ impl Collection {
     }
 
     pub fn by_number(schema: &Schema, reader: &impl Reader, number: u32) -> Result<Collection> {
-        let row = schema.collections.get(reader, &number.to_be_bytes())?;
+        let row = match schema.collections.get(reader, &number.to_be_bytes())? {
+            None if number == NO_COLLECTION => return Ok(Collection::new(NO_COLLECTION, "")),
+            row => row,
+        };
         let row = row.ok_or(Error::Corrupt { rule: "the collection of a document exists" })?;
         Collection::decode(number, row)
     }

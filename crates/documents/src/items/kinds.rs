@@ -15,13 +15,17 @@
 //! collections/<number>/<name>          etag                                  -> location
 //! collections/<number>/<name>/tombstones
 //! ```
+//!
+//! An item of a kind without collections is in collection 0, which has no name and no documents.
 
 use std::ops::{Index, IndexMut};
 
 use json::Minifier;
 
+use crate::compare_exchange::{check_key, check_value, dump_value};
 use crate::counters;
 use crate::document::{check_document, dump_document};
+use crate::due::DueTimes;
 use crate::ids::id;
 use crate::{Item, Result};
 
@@ -32,6 +36,8 @@ pub enum ItemKind {
     Document,
     /// A number that belongs to a document.
     Counter,
+    /// A value that changes only if its index is the expected one; see [`ValueChange`](crate::ValueChange).
+    CompareExchange,
     /// Exists in tests alone, to show that a kind needs nothing but its row.
     #[cfg(test)]
     Note,
@@ -51,7 +57,7 @@ pub(crate) struct Kind {
     pub check_id: fn(&str) -> Result<()>,
     /// Makes the key of an item from its id, in place of what was in the buffer.
     pub key_into: fn(&mut Vec<u8>, id: &str),
-    /// The id of the document that an item belongs to, made from the item's id; a document belongs to itself.
+    /// The id of the document that an item belongs to, made from the item's id; a document belongs to itself. Empty: it belongs to none.
     pub document_id: fn(&str) -> &str,
     /// Whether deleting an item leaves a tombstone.
     pub leaves_tombstones: bool,
@@ -86,6 +92,17 @@ pub(crate) const KINDS: &[Kind] = &[
         leaves_tombstones: true,
         check: counters::read::check,
         dump: counters::read::dump,
+    },
+    Kind {
+        kind: ItemKind::CompareExchange,
+        number: 6,
+        name: "compare-exchange",
+        check_id: check_key,
+        key_into: id::lower_into,
+        document_id: |_| "",
+        leaves_tombstones: true,
+        check: check_value,
+        dump: dump_value,
     },
     #[cfg(test)]
     tests::NOTES,
@@ -123,6 +140,20 @@ impl ItemKind {
     #[inline]
     pub(crate) fn from_number(number: u8) -> Option<ItemKind> {
         KINDS.iter().find(|row| row.number == number).map(|row| row.kind)
+    }
+
+    /// The due times of an item.
+    ///
+    /// * `metadata`: its stored metadata.
+    #[inline]
+    pub(crate) fn due_times(self, metadata: &[u8]) -> DueTimes {
+        match self {
+            ItemKind::Document => DueTimes::of(metadata),
+            ItemKind::CompareExchange => DueTimes::of_value(metadata),
+            ItemKind::Counter => DueTimes::NONE,
+            #[cfg(test)]
+            ItemKind::Note => DueTimes::NONE,
+        }
     }
 
     /// The key of the item with this id.

@@ -11,12 +11,12 @@ use crate::counters::read::keys_of;
 use crate::due;
 use crate::ids::id;
 use crate::ids::identities::value_from;
-use crate::items::collections::Collection;
+use crate::items::collections::{Collection, NO_COLLECTION};
 use crate::items::kinds::{ItemKind, PerKind};
 use crate::items::record::{self, Head, RecordState};
 use crate::items::schema::{DATABASE_ID, Schema, tombstone_key};
 use crate::store::Names;
-use crate::{ChangeVector, DueKind, DueTimes, Etag, Item, ItemCounts, Result, Snapshot};
+use crate::{ChangeVector, DueKind, Etag, Item, ItemCounts, Result, Snapshot};
 
 /// The maximum number of problems described in words; further ones are only counted.
 const PROBLEMS_TOLD_MAX: usize = 100;
@@ -44,7 +44,7 @@ struct Check<'s> {
     minifier: Minifier,
     found: Verification,
     read_count: u64,
-    /// Due times in the metadata of documents.
+    /// Due times in the metadata of items.
     due_count: u64,
     progress: &'s mut dyn FnMut(u64),
 }
@@ -196,13 +196,11 @@ impl Check<'_> {
         if self.schema.location_of(self.tx, kind, &key)? != Some(Location(location)) {
             return Ok(Err(format!("the id '{id}' does not lead to it")));
         }
-        if kind == ItemKind::Document {
-            let due = DueTimes::of(item.stored_metadata());
-            for (of, time) in DueKind::ALL.into_iter().filter_map(|of| Some((of, due.get(of)?))) {
-                self.due_count += 1;
-                if !self.schema.due.contains(self.tx, &due::entry(of, time, &key))? {
-                    return Ok(Err(format!("the tree of due times has not '{}' of '{id}'", of.property())));
-                }
+        let due = kind.due_times(item.stored_metadata());
+        for (of, time) in DueKind::ALL.into_iter().filter_map(|of| Some((of, due.get(of)?))) {
+            self.due_count += 1;
+            if !self.schema.due.contains(self.tx, &due::entry(of, time, &key))? {
+                return Ok(Err(format!("the tree of due times has not '{}' of '{id}'", of.property())));
             }
         }
         if let Err(problem) = self.check_counters(&item, &key)? {
@@ -246,6 +244,7 @@ impl Check<'_> {
                     false => Ok(Err(format!("the document '{}' of a counter has none", item.document_id()))),
                 }
             }
+            ItemKind::CompareExchange => Ok(Ok(())),
             #[cfg(test)]
             ItemKind::Note => Ok(Ok(())),
         }
@@ -302,7 +301,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Each due time of a document has its entry, so it is enough to count.
+    /// Each due time of an item has its entry, so it is enough to count.
     fn due(&mut self) -> Result<()> {
         let (mut cursor, mut count) = (self.schema.due.cursor(self.tx), 0);
         while cursor.next()?.is_some() {
@@ -322,13 +321,20 @@ impl Check<'_> {
         while names.next()?.is_some() {
             count += 1;
         }
-        if count != collections.len() {
-            self.problem(format!("{count} names lead to {} collections", collections.len()));
+        let named = collections.len() - usize::from(collections.contains_key(&NO_COLLECTION));
+        if count != named {
+            self.problem(format!("{count} names lead to {named} collections"));
         }
         for collection in collections.values() {
             let tally = self.tallies.remove(&collection.number).unwrap_or_default();
             for kind in ItemKind::all() {
                 self.counts(collection, kind, tally[kind])?;
+            }
+            if collection.number == NO_COLLECTION {
+                if !collection.name.is_empty() || collection.counts[ItemKind::Document] != ItemCounts::default() {
+                    self.problem("the collection of items that have none has a name, or documents".to_owned());
+                }
+                continue;
             }
             let named = self.schema.collection_names.get(self.tx, &id::lower(&collection.name))?;
             if named != Some(&collection.number.to_be_bytes()[..]) {

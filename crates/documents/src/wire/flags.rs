@@ -30,6 +30,8 @@ impl Flags {
     /// Those of a document that an index wrote: `Artificial` and `FromIndex`.
     pub const OF_INDEX: Flags = Flags(1 << 11 | 1 << 14);
 
+    /// A cluster-wide transaction was the last writer of the document.
+    pub const FROM_TRANSACTION: Flags = Flags(1 << 7);
     /// The document has counters.
     pub const HAS_COUNTERS: Flags = Flags(1 << 2);
 
@@ -72,7 +74,7 @@ impl Flags {
 
     /// The flags after a new write: the ones that persist, and those of the writer.
     pub(crate) fn written_by(self, writer: Flags) -> Flags {
-        Flags(self.0 & !Flags::OF_INDEX.0 | writer.0)
+        Flags(self.0 & !(Flags::OF_INDEX.0 | Flags::FROM_TRANSACTION.0) | writer.0)
     }
 
     /// Appends the names, separated by comma and space.

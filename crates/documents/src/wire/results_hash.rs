@@ -5,7 +5,7 @@
 use xxhash_rust::xxh3::Xxh3;
 
 use super::base64;
-use crate::{Document, Etag};
+use crate::{CompareExchangeValue, Document, Etag};
 
 /// Collects what an answer holds.
 pub struct ResultsHash {
@@ -32,6 +32,15 @@ impl ResultsHash {
         self.text.push(0);
         self.text.extend_from_slice(document.id().as_bytes());
         self.text.push(1);
+        self.halves.iter_mut().for_each(|half| half.update(&self.text));
+    }
+
+    /// Adds a compare-exchange value, or that there is none with its key.
+    pub fn add_value(&mut self, key: &str, value: Option<&CompareExchangeValue<'_>>) {
+        self.text.clear();
+        self.text.extend_from_slice(&value.map_or(0, CompareExchangeValue::index).to_be_bytes());
+        self.text.extend_from_slice(key.as_bytes());
+        self.text.push(3);
         self.halves.iter_mut().for_each(|half| half.update(&self.text));
     }
 

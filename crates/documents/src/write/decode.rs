@@ -6,11 +6,13 @@ use super::{DefinitionChange, OutputWrite, OutputWrites, Stamp, Write};
 use crate::commands::batch::Collections;
 use crate::commands::command::{Action, Command, CounterRead};
 use crate::commands::patch::Patched;
+use crate::compare_exchange::{GuardChange, ValueContent, check_key};
 use crate::ids::id;
+use crate::limits::DOCUMENT_SIZE_MAX;
 use crate::wire::content::Content;
 use crate::{
-    Batch, CounterAction, CounterCommand, CounterOperation, Date, DueKind, Error, Expected, Flags, HiLoRequest,
-    NodeValue, Result,
+    Batch, ClusterTransaction, CounterAction, CounterCommand, CounterOperation, Date, DueKind, Error, Expected, Flags,
+    HiLoRequest, NodeValue, Result, ValueChange,
 };
 
 impl Write {
@@ -49,6 +51,13 @@ impl Write {
             kind::OUTPUTS => Write::Outputs(OutputWrites {
                 only_if: (from.text()?, from.text()?, from.wide()?),
                 writes: from.list(Decoder::output)?,
+            }),
+            kind::EXCHANGE => Write::Exchange(from.value()?),
+            kind::EXCHANGES => Write::Exchanges(from.list(Decoder::value)?),
+            kind::CLUSTER_TRANSACTION => Write::ClusterTransaction(ClusterTransaction {
+                documents: from.batch()?,
+                values: from.list(Decoder::value)?,
+                guards: from.list(Decoder::guard)?,
             }),
             kind::DUE => Write::Due {
                 kind: DueKind::from_number(from.byte()?).ok_or(bad("what is due is of a known kind"))?,
@@ -191,6 +200,22 @@ impl<'b> Decoder<'b> {
         })
     }
 
+    fn value(&mut self) -> Result<ValueChange> {
+        let (key, index) = (self.text()?, self.option(Decoder::number)?);
+        let content =
+            self.option(|from| Ok(ValueContent { metadata: from.bytes()?.to_vec(), body: from.bytes()?.to_vec() }))?;
+        check_key(&key)?;
+        let size = content.as_ref().map_or(0, |content| content.metadata.len().max(content.body.len()));
+        if size > DOCUMENT_SIZE_MAX {
+            return Err(bad("a compare-exchange value is within its limit"));
+        }
+        Ok(ValueChange { key, index, content })
+    }
+
+    fn guard(&mut self) -> Result<GuardChange> {
+        Ok(GuardChange { id: self.text()?, index: self.option(Decoder::number)?, is_deletion: self.bool()? })
+    }
+
     fn output(&mut self) -> Result<OutputWrite> {
         Ok(OutputWrite { batch: self.batch()?, surplus: self.option(|from| Ok((from.text()?, from.number()?)))? })
     }
@@ -201,6 +226,10 @@ impl<'b> Decoder<'b> {
             ids_are_whole: self.bool()?,
             flags: Flags(self.small()?),
             reads: self.list(|from| Ok((from.text()?, from.option(Decoder::text)?)))?,
+            value_reads: match self.version {
+                1 | 2 => Vec::new(),
+                _ => self.list(|from| Ok((from.text()?, from.number()?)))?,
+            },
             ..Batch::default()
         };
         let names = self.list(Decoder::text)?;

@@ -11,12 +11,14 @@
 
 use super::{DefinitionChange, OutputWrite, OutputWrites, Stamp, Write};
 use crate::commands::command::{Action, Command};
-use crate::{Batch, CounterAction, CounterCommand, Error, Expected, Result};
+use crate::compare_exchange::GuardChange;
+use crate::{Batch, CounterAction, CounterCommand, Error, Expected, Result, ValueChange};
 
 /// The version that is written.
-pub(super) const VERSION: u8 = 2;
+pub(super) const VERSION: u8 = 3;
 
-/// The oldest version that is read: its puts have no date of their own.
+/// The oldest version that is read. In version 1 puts have no date of their own; before version 3 no batch has read compare-exchange
+/// values.
 pub(super) const VERSION_MIN: u8 = 1;
 
 /// The kinds of writes, as numbers that are stored: never reuse one.
@@ -33,6 +35,9 @@ pub(super) mod kind {
     pub const DEFINITIONS: u8 = 10;
     pub const OUTPUTS: u8 = 11;
     pub const DUE: u8 = 12;
+    pub const EXCHANGE: u8 = 20;
+    pub const EXCHANGES: u8 = 21;
+    pub const CLUSTER_TRANSACTION: u8 = 22;
 }
 
 /// The kinds of commands, as numbers that are stored.
@@ -134,6 +139,20 @@ impl Write {
                     });
                 }
             }
+            Write::Exchange(change) => {
+                out.byte(kind::EXCHANGE);
+                out.value(change);
+            }
+            Write::Exchanges(changes) => {
+                out.byte(kind::EXCHANGES);
+                out.list(changes, Encoder::value);
+            }
+            Write::ClusterTransaction(transaction) => {
+                out.byte(kind::CLUSTER_TRANSACTION);
+                out.batch(&transaction.documents)?;
+                out.list(&transaction.values, Encoder::value);
+                out.list(&transaction.guards, Encoder::guard);
+            }
             Write::Due { kind: due, until, count_max } => {
                 out.byte(kind::DUE);
                 out.byte(due.number());
@@ -222,6 +241,21 @@ impl Encoder<'_> {
         }
     }
 
+    fn value(&mut self, change: &ValueChange) {
+        self.text(&change.key);
+        self.option(change.index, Encoder::number);
+        self.option(change.content.as_ref(), |out, content| {
+            out.bytes(&content.metadata);
+            out.bytes(&content.body);
+        });
+    }
+
+    fn guard(&mut self, guard: &GuardChange) {
+        self.text(&guard.id);
+        self.option(guard.index, Encoder::number);
+        self.bool(guard.is_deletion);
+    }
+
     fn batch(&mut self, batch: &Batch) -> Result<()> {
         self.bool(batch.skip_unchanged);
         self.bool(batch.ids_are_whole);
@@ -229,6 +263,10 @@ impl Encoder<'_> {
         self.list(&batch.reads, |out, (id, vector)| {
             out.text(id);
             out.option(vector.as_deref(), Encoder::text);
+        });
+        self.list(&batch.value_reads, |out, (key, index)| {
+            out.text(key);
+            out.number(*index);
         });
         self.list(batch.collections.names(), |out, name| out.text(name));
         self.bytes(&batch.text);

@@ -10,7 +10,10 @@ mod outputs;
 
 pub use outputs::{OutputFate, OutputWrite, OutputWrites};
 
-use crate::{Batch, Date, DueKind, Error, Etag, HiLoRange, HiLoRequest, Outcome, Result, Writing};
+use crate::{
+    Batch, ClusterTransaction, Date, DueKind, Error, Etag, Exchanged, HiLoRange, HiLoRequest, Outcome, Result,
+    TransactionOutcome, ValueChange, Writing,
+};
 
 /// A change of a database.
 #[derive(Clone, Debug)]
@@ -79,6 +82,12 @@ pub enum Write {
     Definitions(Vec<DefinitionChange>),
     /// Documents that an index makes of its results: [`Answer::Fates`].
     Outputs(OutputWrites),
+    /// Changes a compare-exchange value: [`Answer::Exchanged`].
+    Exchange(ValueChange),
+    /// Changes compare-exchange values, whatever becomes of each: [`Answer::Count`], how many changes were done.
+    Exchanges(Vec<ValueChange>),
+    /// Changes documents and compare-exchange values together: [`Answer::Transaction`].
+    ClusterTransaction(ClusterTransaction),
     /// Handles documents that are due, the ones that have been due longest first: [`Answer::Count`]. None is due if that is 0.
     Due {
         /// What happens to them.
@@ -118,6 +127,10 @@ pub enum Answer {
     Count(u64),
     /// Of each document, whether it was deleted.
     Deleted(Vec<bool>),
+    /// Of a change of a compare-exchange value.
+    Exchanged(Exchanged),
+    /// Of a cluster-wide transaction.
+    Transaction(TransactionOutcome),
     /// What became of each output.
     Fates(Vec<OutputFate>),
 }
@@ -179,6 +192,9 @@ impl Writing<'_, '_> {
                 Answer::Done
             }
             Write::Outputs(outputs) => Answer::Fates(self.write_outputs(outputs)?),
+            Write::Exchange(change) => Answer::Exchanged(self.exchange(change)?),
+            Write::Exchanges(changes) => Answer::Count(self.exchange_many(changes)?),
+            Write::ClusterTransaction(transaction) => Answer::Transaction(self.run_transaction(transaction)?),
             Write::Due { kind, until, count_max } => Answer::Count(self.run_due(*kind, *until, *count_max)?),
         })
     }
@@ -219,6 +235,9 @@ impl Write {
                 Write::CleanTombstones { .. } | Write::Due { .. } => 0,
                 Write::Definitions(changes) => changes.iter().map(DefinitionChange::size).sum(),
                 Write::Outputs(outputs) => outputs.size(),
+                Write::Exchange(change) => change.size(),
+                Write::Exchanges(changes) => changes.iter().map(ValueChange::size).sum(),
+                Write::ClusterTransaction(transaction) => transaction.size(),
             }
     }
 }
@@ -289,6 +308,24 @@ impl Answer {
     /// As [`Self::outcome`].
     pub fn deleted(self) -> Result<Vec<bool>> {
         if let Answer::Deleted(deleted) = self { Ok(deleted) } else { Err(OTHER_FORM) }
+    }
+
+    /// The outcome of a change of a compare-exchange value.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::outcome`].
+    pub fn exchanged(self) -> Result<Exchanged> {
+        if let Answer::Exchanged(exchanged) = self { Ok(exchanged) } else { Err(OTHER_FORM) }
+    }
+
+    /// The outcome of a cluster-wide transaction.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::outcome`].
+    pub fn transaction(self) -> Result<TransactionOutcome> {
+        if let Answer::Transaction(outcome) = self { Ok(outcome) } else { Err(OTHER_FORM) }
     }
 
     /// The outcome for the documents of each result of an index, in the order of the write.

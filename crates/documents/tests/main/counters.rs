@@ -21,7 +21,8 @@ fn counters(store: &DocumentStore, document: &str, operations: &str) -> Result<S
     let body = format!(
         r#"{{"Commands":[{{"Type":"Counters","Id":"{document}","Counters":{{"DocumentId":"{document}","Operations":[{operations}]}}}}]}}"#
     );
-    let write = Write::batch(Batch::from_bulk_docs(body.as_bytes())?);
+    let BulkDocs::Batch(batch) = BulkDocs::parse(body.as_bytes(), true)? else { panic!("it is a batch") };
+    let write = Write::batch(batch);
     let mut out = Vec::new();
     store.apply(&write, store.stamp())?.answer.outcome()?.write(&mut json::Writer::new(&mut out));
     Ok(String::from_utf8(out).unwrap().replace(store.database_id(), "DB"))

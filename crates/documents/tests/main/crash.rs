@@ -122,7 +122,7 @@ fn with_due(io: &SimulatedIo) -> DocumentStore {
     let store = open(io).unwrap();
     let mut batch = Batch::new();
     for number in 0..40 {
-        let (kind, day) = (DueKind::ALL[number % 3].property(), 1 + number / 10);
+        let (kind, day) = (DueKind::OF_DOCUMENTS[number % 3].property(), 1 + number / 10);
         let text =
             format!(r#"{{"N":{number},"@metadata":{{"@collection":"Users","{kind}":"2030-01-0{day}T00:00:00Z"}}}}"#);
         batch.put(&format!("users/{number}"), text.as_bytes(), Expected::Any).unwrap();
@@ -134,7 +134,7 @@ fn with_due(io: &SimulatedIo) -> DocumentStore {
 #[test]
 fn a_crash_leaves_a_run_of_what_is_due_whole_or_absent() {
     let until = Date::parse("2030-01-03T00:00:00Z").unwrap();
-    for kind in DueKind::ALL {
+    for kind in DueKind::OF_DOCUMENTS {
         let run = |store: &DocumentStore| store.apply(&Write::Due { kind, until, count_max: 100 }, store.stamp());
         let whole = SimulatedIo::new();
         let store = with_due(&whole);

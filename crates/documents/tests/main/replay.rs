@@ -12,7 +12,7 @@ const DUE_DATES: [&str; 2] = ["2030-01-01T00:00:00Z", "2031-01-01T00:00:00Z"];
 
 /// Properties of metadata that name due times, or nothing.
 fn due(random: &mut Random) -> String {
-    let properties = DueKind::ALL.iter().filter_map(|kind| {
+    let properties = DueKind::OF_DOCUMENTS.iter().filter_map(|kind| {
         let date = (random.below(3) == 0).then(|| *random.of(&DUE_DATES))?;
         Some(format!(",\"{}\":\"{date}\"", kind.property()))
     });
@@ -107,10 +107,44 @@ fn batch(random: &mut Random, store: &DocumentStore, mut batch: Batch) -> Batch 
     batch
 }
 
+fn value_change(random: &mut Random, store: &DocumentStore) -> ValueChange {
+    let key = *random.of(&["k1", "K1", "k2"]);
+    let stored = store.read().compare_exchange_value(key).unwrap().map_or(0, |value| value.index());
+    let index = match random.below(4) {
+        0 => None,
+        1 => Some(7),
+        _ => Some(stored),
+    };
+    match random.below(3) {
+        0 => ValueChange::delete(key, index).unwrap(),
+        1 => ValueChange::put(key, format!("{{\"Object\":{}}}", random.below(9)).as_bytes(), index).unwrap(),
+        _ => {
+            let date = *random.of(&DUE_DATES);
+            let json = format!("{{\"Object\":1,\"@metadata\":{{\"@expires\":\"{date}\"}}}}");
+            ValueChange::put(key, json.as_bytes(), index).unwrap()
+        }
+    }
+}
+
+fn transaction(random: &mut Random, store: &DocumentStore) -> ClusterTransaction {
+    let id = random_id(random);
+    let vector = store.read().get(&id).unwrap().map_or(String::new(), |document| document.change_vector());
+    let command = match random.below(3) {
+        0 => format!("{{\"Type\":\"DELETE\",\"Id\":\"{id}\",\"OriginalChangeVector\":\"{vector}\"}}"),
+        _ => format!("{{\"Type\":\"PUT\",\"Id\":\"{id}\",\"Document\":{{}},\"OriginalChangeVector\":\"{vector}\"}}"),
+    };
+    let value = r#"{"Type":"CompareExchangePUT","Id":"t","Document":{"Object":1}}"#;
+    let body = format!("{{\"TransactionMode\":\"ClusterWide\",\"Commands\":[{value},{command}]}}");
+    match BulkDocs::parse(body.as_bytes(), random.below(3) > 0).unwrap() {
+        BulkDocs::ClusterWide(transaction) => transaction,
+        BulkDocs::Batch(batch) => panic!("{batch:?}"),
+    }
+}
+
 /// Any write; `None` for a batch whose patches cannot be resolved.
 fn write(random: &mut Random, store: &DocumentStore) -> Option<Write> {
     let etag = random.below(store.read().last_etag().unwrap() + 1);
-    Some(match random.below(16) {
+    Some(match random.below(20) {
         0 => Write::NextHiLo(HiLoRequest {
             tag: "Tags".to_owned(),
             last_batch_size: 32,
@@ -160,6 +194,9 @@ fn write(random: &mut Random, store: &DocumentStore) -> Option<Write> {
             let until = Date::parse(DUE_DATES[random.below(2) as usize]).unwrap();
             Write::Due { kind, until, count_max: random.below(5) as usize }
         }
+        12 | 13 => Write::Exchange(value_change(random, store)),
+        14 => Write::Exchanges((0..random.below(3)).map(|_| value_change(random, store)).collect()),
+        15 | 16 => Write::ClusterTransaction(transaction(random, store)),
         _ => {
             let given = Batch::new().skip_unchanged(random.below(2) == 0);
             let given = batch(random, store, given);

@@ -290,11 +290,11 @@ fn a_condition_of_a_deletion_by_prefix_is_refused() {
     for vector in [r#""A:9-x""#, r#""""#] {
         let body =
             format!(r#"{{"Commands":[{{"Type":"DELETE","Id":"users/","IdPrefixed":true,"ChangeVector":{vector}}}]}}"#);
-        let batch = Batch::from_bulk_docs(body.as_bytes());
+        let batch = BulkDocs::parse(body.as_bytes(), true);
         assert!(matches!(batch, Err(Error::BadBatch { .. })), "{vector}: {batch:?}");
     }
     let body = br#"{"Commands":[{"Type":"DELETE","Id":"users/","IdPrefixed":true,"ChangeVector":null}]}"#;
-    let batch = Batch::from_bulk_docs(body).unwrap();
+    let BulkDocs::Batch(batch) = BulkDocs::parse(body, true).unwrap() else { panic!("it is a batch") };
     assert_eq!(store.write(Date::now(), |writing| writing.run(&batch)).unwrap().changed_count, 1);
 }
 

@@ -281,7 +281,8 @@ impl MapIndex {
         self.stores(field) || vector.is_some_and(|vector| vector != "No")
     }
 
-    /// What it reads: collections, each once, or all documents; then collections that its maps load from, each once.
+    /// What it reads: collections, each once, or all documents; then collections that its maps load from, each once; then compare-exchange
+    /// values, if its maps load some.
     pub fn sources(&self) -> Vec<IndexSource> {
         let mut mapped: Vec<String> = Vec::new();
         let mut reads_all = false;
@@ -307,10 +308,12 @@ impl MapIndex {
             collection: (name != ALL_DOCUMENTS).then_some(name),
             is_referenced: true,
         };
+        let values = IndexSource { kind: ItemKind::CompareExchange, collection: None, is_referenced: true };
+        let values = self.maps.iter().any(|map| map.reads_compare_exchange()).then_some(values);
         let referenced = referenced.into_iter().map(of_referenced);
         let kind = if is_of_counters { ItemKind::Counter } else { ItemKind::Document };
         let mapped = mapped.into_iter().map(|collection| IndexSource { kind, ..IndexSource::of(collection) });
-        mapped.chain(referenced).collect()
+        mapped.chain(referenced).chain(values).collect()
     }
 
     /// The name of a field that it lacks, as errors say it.
@@ -612,8 +615,8 @@ mod tests {
         check(&format!(r#"{{"Name":"Auto/X",{MAP}}}"#), "Invalid");
         check(r#"{"Name":"X","Maps":["from u in docs.Users select new { A = u.Foo( }"]}"#, "Compile");
         check(
-            r#"{"Name":"X","Maps":["map('Users', u => ({ a: cmpxchg(u.A) }))"]}"#,
-            "MissingFeature(MissingFeature { feature: CompareExchange, subject: Some(\"cmpxchg() in an index\") })",
+            r#"{"Name":"X","Maps":["map('Users', u => ({ a: counterNamesFor(u) }))"]}"#,
+            "MissingFeature(MissingFeature { feature: Counters, subject: Some(\"counterNamesFor() in an index\") })",
         );
         check(r#"{"Name":"X","Maps":["map('Users', u => ({ a: + }))"]}"#, "Compile");
         for (map, feature, subject) in [

@@ -7,11 +7,11 @@ use std::borrow::Cow;
 /// A source of an index.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct IndexSource {
-    /// What is mapped: documents, or items that belong to them.
+    /// What is mapped or loaded.
     pub kind: ItemKind,
     /// A collection; `None`: all of them.
     pub collection: Option<String>,
-    /// Its documents are loaded while others are mapped; else they are mapped.
+    /// Its items are loaded while documents are mapped; else they are mapped.
     pub is_referenced: bool,
 }
 
@@ -21,9 +21,12 @@ impl IndexSource {
         IndexSource { kind: ItemKind::Document, collection, is_referenced: false }
     }
 
-    /// The name of its collection, or of all documents.
+    /// The name of its collection, or of all documents, or of all compare-exchange values.
     pub fn name(&self) -> &str {
-        name_of(self.collection.as_deref())
+        match self.kind {
+            ItemKind::Document | ItemKind::Counter => name_of(self.collection.as_deref()),
+            ItemKind::CompareExchange => "@compare-exchange",
+        }
     }
 
     /// The name under which an index keeps how far it is.
@@ -33,6 +36,8 @@ impl IndexSource {
             (ItemKind::Document, false) => Cow::Borrowed(self.name()),
             (ItemKind::Counter, _) => Cow::Owned(format!("@counters/{}", self.name())),
             (ItemKind::Document, true) => Cow::Owned(format!("@referenced/{}", self.name())),
+            // They are loaded, never mapped.
+            (ItemKind::CompareExchange, _) => Cow::Borrowed("@compare-exchange/referenced"),
         }
     }
 }

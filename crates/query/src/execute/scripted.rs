@@ -6,6 +6,7 @@ use crate::plan::{ScriptClause, ScriptForm};
 use documents::{Document, Snapshot};
 use json::{Kind, Raw};
 use script::{Body, Input, Limits, Outcome, Program, Run, Stored};
+use std::rc::Rc;
 
 /// A projection that is ready to be run.
 pub struct ScriptProjection<'p> {
@@ -97,6 +98,8 @@ pub struct ScriptRows {
     pub rows: Vec<ScriptRow>,
     /// Ids of documents to include.
     pub includes: Vec<String>,
+    /// Keys of compare-exchange values to include.
+    pub included_values: Vec<String>,
 }
 
 impl<'p> ScriptProjection<'p> {
@@ -162,7 +165,7 @@ impl<'p> ScriptProjection<'p> {
             }
             _ => return Err(no_object(value)),
         }
-        Ok(ScriptRows { rows, includes: outcome.includes })
+        Ok(ScriptRows { rows, includes: outcome.includes, included_values: outcome.included_values })
     }
 
     /// What it gives, whatever that is, as JSON.
@@ -300,6 +303,17 @@ impl script::Host for SnapshotHost<'_> {
         let own = self.snapshot.counter_database();
         match self.snapshot.counter(id, name) {
             Ok(counter) => Ok(script::Counter { values: counter.map(|counter| counter.values()), own }),
+            Err(error) => {
+                let message = error.to_string();
+                self.failed.get_or_insert(error);
+                Err(message)
+            }
+        }
+    }
+
+    fn value(&mut self, key: &str) -> Result<Option<Rc<[u8]>>, String> {
+        match self.snapshot.compare_exchange_value(key) {
+            Ok(value) => Ok(value.and_then(|value| value.object()).map(|object| object.bytes().into())),
             Err(error) => {
                 let message = error.to_string();
                 self.failed.get_or_insert(error);

@@ -14,7 +14,6 @@ const fn refused(
     Function { name, aliases: &[], arguments, about, example: "", uses: &[], missing }
 }
 
-const KEY: &[Argument] = &[Argument::required("key", Kind::Any)];
 const NAME: &[Argument] = &[Argument::required("name", Kind::Any)];
 const FIELD: &[Argument] = &[Argument::required("field", Kind::Field)];
 
@@ -24,8 +23,6 @@ pub(super) static WHEN: Function = refused(
     "A condition that counts if the value is true.",
     &[Clause::Where],
 );
-pub(super) static CMPXCHG: Function =
-    refused("cmpxchg", KEY, "The value of a compare exchange.", &[Clause::Value, Clause::Select, Clause::Include]);
 pub(super) static NOW: Function = refused("now", &[], "The time of the query.", &[Clause::Value]);
 pub(super) static TODAY: Function = refused("today", &[], "The day of the query.", &[Clause::Value]);
 pub(super) static REVISIONS: Function = refused("revisions", NAME, "Revisions of the results.", &[Clause::Include]);
@@ -56,8 +53,7 @@ impl Refused {
 
 /// The feature that a function of RQL needs, where that is missing as a whole. `name` is in any case.
 fn missing_feature(name: &str) -> Option<Feature> {
-    let rows: [(&Function, Feature); 7] = [
-        (&CMPXCHG, Feature::CompareExchange),
+    let rows: [(&Function, Feature); 6] = [
         (&REVISIONS, Feature::Revisions),
         (&TIME_SERIES, Feature::TimeSeries),
         (&TEXT, Feature::TextEmbeddings),

@@ -9,6 +9,7 @@ mod affix;
 mod argument;
 mod boost;
 mod clause;
+mod compare_exchange;
 mod counter;
 mod exact;
 mod exists;
@@ -35,6 +36,7 @@ mod vector;
 pub use argument::{Argument, Kind};
 pub use clause::Clause;
 pub(crate) use clause::{GroupField, Use};
+pub(crate) use compare_exchange::CMPXCHG;
 pub(crate) use counter::{COUNTER, COUNTER_RAW};
 pub use function::Function;
 pub(crate) use id::ID;
@@ -63,6 +65,7 @@ pub static FUNCTIONS: &[&Function] = &[
     // Values and orders.
     &id::ID,
     &metadata::GET_METADATA,
+    &compare_exchange::CMPXCHG,
     &order::SCORE,
     &order::RANDOM,
     // Groups.
@@ -103,7 +106,6 @@ pub static FUNCTIONS: &[&Function] = &[
     // Refused by name.
     &order::CUSTOM,
     &missing::WHEN,
-    &missing::CMPXCHG,
     &missing::NOW,
     &missing::TODAY,
     &missing::REVISIONS,

@@ -6,11 +6,11 @@ use super::control::BatchControl;
 use super::field_failures::{FieldFailure, FieldFailures};
 use super::grouped::{GroupedEntries, ResultField};
 use super::limits::{ASKING_AT_ONCE, BATCH_BYTES, BATCH_DOCUMENTS, CHANGES_LOOKED_AT_SHARE, RESULTS_BYTES_MAX};
-use super::loaded_ids::LoadedIds;
+use super::loaded_ids::{LoadedIds, reference};
 use super::map_runner::Loading;
 use super::mapped::MappedEntries;
 use super::mapped_groups::MappedGroups;
-use super::progress::{FAILED, documents_after, each_after, progress_of, tombstones_after};
+use super::progress::{FAILED, each_after, items_after, progress_of, tombstones_after};
 use super::reference_rounds::{Change, Round, Rounds};
 use super::step::{BatchResult, Failure, Moment};
 use crate::definition::{ArchivedDocuments, Field, IndexDefinition, IndexSource};
@@ -417,28 +417,30 @@ impl Filling<'_> {
             let Some(tombstone) = tombstones.next() else { break };
             let tombstone = tombstone?;
             rounds.ahead.tombstones = tombstone.etag();
-            self.begin_round(tombstone.id(), Change::Deleted(tombstone.etag()), index, sources, rounds)?;
+            self.begin_round(&reference(&tombstone), Change::Deleted(tombstone.etag()), index, sources, rounds)?;
         }
-        let mut documents = documents_after(all, source.collection.as_deref(), rounds.ahead.items)?;
+        let mut items = items_after(all, source, rounds.ahead.items)?;
         while !is_over(self, rounds) {
-            let Some(document) = documents.next() else { return Ok(true) };
-            let document = document?;
-            rounds.ahead.items = document.etag();
-            self.begin_round(document.id(), Change::Written(document.etag()), index, sources, rounds)?;
+            let Some(item) = items.next() else { return Ok(true) };
+            let item = item?;
+            rounds.ahead.items = item.etag();
+            self.begin_round(&reference(&item), Change::Written(item.etag()), index, sources, rounds)?;
         }
         Ok(false)
     }
 
-    /// Starts the round of a document, unless it has one, and runs it until the batch is full.
+    /// Starts the round of a document or value, unless it has one, and runs it until the batch is full.
+    ///
+    /// * `referenced`: see [`reference`].
     fn begin_round(
         &mut self,
-        referenced: &str,
+        referenced: &[u8],
         change: Change,
         index: &IndexSnapshot<'_>,
         sources: &[IndexSource],
         rounds: &mut Rounds,
     ) -> Result<()> {
-        if let Some(round) = rounds.begin(&id::lower(referenced), change)
+        if let Some(round) = rounds.begin(referenced, change)
             && let Some(round) = self.map_asking(index, round, sources)?
         {
             rounds.keep(round);

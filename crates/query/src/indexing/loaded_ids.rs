@@ -1,11 +1,29 @@
-//! The ids of the documents that the maps of one document loaded (its references).
+//! The references of one document: what its maps loaded, documents by their lower-cased ids, compare-exchange values by their keys.
 
 use std::collections::HashSet;
+
+use documents::{Item, ItemKind, id};
 
 /// Ids up to which they are compared one by one: most maps load one document or two.
 const COMPARED_MAX: usize = 32;
 
-/// Lower-cased ids, each once.
+/// What the key of a compare-exchange value begins with among the references. No id of a document begins so.
+const VALUE: u8 = 0;
+
+/// The reference to an item.
+pub(super) fn reference(item: &Item<'_>) -> Vec<u8> {
+    match item.kind() {
+        ItemKind::Document | ItemKind::Counter => id::lower(item.id()),
+        ItemKind::CompareExchange => reference_to_value(item.id()),
+    }
+}
+
+/// The reference to the compare-exchange value with a key.
+pub(super) fn reference_to_value(key: &str) -> Vec<u8> {
+    [&[VALUE], &*id::lower(key)].concat()
+}
+
+/// References, each once.
 #[derive(Debug, Default)]
 pub(super) struct LoadedIds {
     ids: Vec<Vec<u8>>,

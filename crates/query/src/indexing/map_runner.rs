@@ -2,7 +2,7 @@
 
 use super::control::BatchControl;
 use super::limits::LOADED_DOCUMENTS_MAX;
-use super::loaded_ids::LoadedIds;
+use super::loaded_ids::{LoadedIds, reference_to_value};
 use crate::definition::{ALL_DOCUMENTS, MapIndex};
 use crate::mapping::{Attachment, DocumentView, Following, Host, MapError, Output, Source};
 use documents::{Document, EMPTY_COLLECTION, Snapshot, id};
@@ -27,6 +27,22 @@ struct LoadingHost<'h, 'd> {
     reads_metadata: bool,
 }
 
+impl LoadingHost<'_, '_> {
+    /// Notes a reference.
+    fn note(&mut self, reference: Vec<u8>) -> Result<(), MapError> {
+        if self.loaded.contains(&reference) {
+            return Ok(());
+        }
+        if self.loaded.len() >= LOADED_DOCUMENTS_MAX {
+            return Err(MapError::Stopped(format!(
+                "it loads more than LOADED_DOCUMENTS_MAX = {LOADED_DOCUMENTS_MAX} documents"
+            )));
+        }
+        self.loaded.push(reference);
+        Ok(())
+    }
+}
+
 impl<'d> Host<'d> for LoadingHost<'_, 'd> {
     fn load_document(
         &mut self,
@@ -39,13 +55,8 @@ impl<'d> Host<'d> for LoadingHost<'_, 'd> {
         if id.is_empty() || lower.len() > documents::limits::ID_SIZE_MAX {
             return Ok(None);
         }
-        if following == Following::Followed && !self.loaded.contains(&lower) {
-            if self.loaded.len() >= LOADED_DOCUMENTS_MAX {
-                return Err(MapError::Stopped(format!(
-                    "it loads more than LOADED_DOCUMENTS_MAX = {LOADED_DOCUMENTS_MAX} documents"
-                )));
-            }
-            self.loaded.push(lower);
+        if following == Following::Followed {
+            self.note(lower)?;
         }
         let unread = |error: documents::Error| MapError::Stopped(error.to_string());
         let Some(document) = self.documents.get(id).map_err(unread)? else { return Ok(None) };
@@ -57,8 +68,14 @@ impl<'d> Host<'d> for LoadingHost<'_, 'd> {
         Ok(Some(view(&document, collection, self.reads_metadata)))
     }
 
-    fn load_compare_exchange(&mut self, _key: &str) -> Result<Option<Raw<'d>>, MapError> {
-        Ok(None)
+    fn load_compare_exchange(&mut self, key: &str) -> Result<Option<Raw<'d>>, MapError> {
+        // What can be no key is nowhere, and will not come.
+        if key.is_empty() || key.len() > documents::limits::VALUE_KEY_SIZE_MAX {
+            return Ok(None);
+        }
+        self.note(reference_to_value(key))?;
+        let value = self.documents.compare_exchange_value(key);
+        Ok(value.map_err(|error| MapError::Stopped(error.to_string()))?.and_then(|value| value.object()))
     }
 
     fn load_attachment(&mut self, _id: &str, _name: &str) -> Result<Option<Attachment<'d>>, MapError> {

@@ -63,6 +63,11 @@ pub fn is_behind(
     Ok(lacks(progress.items, last.items) || lacks(progress.tombstones, last.tombstones))
 }
 
+/// What was stored of a source that is loaded, behind an etag.
+pub(super) fn items_after<'d>(documents: &'d Snapshot<'_>, source: &IndexSource, etag: Etag) -> Result<Changes<'d>> {
+    Ok(documents.items(&[source.kind], source.collection.as_deref(), etag)?)
+}
+
 /// What was deleted of a source, behind an etag.
 pub(super) fn tombstones_after<'d>(
     documents: &'d Snapshot<'_>,
@@ -73,11 +78,7 @@ pub(super) fn tombstones_after<'d>(
 }
 
 /// The documents of a collection, or all, behind an etag.
-pub(super) fn documents_after<'d>(
-    documents: &'d Snapshot<'_>,
-    collection: Option<&str>,
-    etag: Etag,
-) -> Result<ByEtag<'d>> {
+fn documents_after<'d>(documents: &'d Snapshot<'_>, collection: Option<&str>, etag: Etag) -> Result<ByEtag<'d>> {
     Ok(match collection {
         None => documents.after(etag),
         Some(collection) => documents.collection_after(collection, etag)?,
@@ -109,6 +110,9 @@ pub(super) fn each_after<E: From<documents::Error> + From<Error>>(
                     return Ok(false);
                 }
             }
+        }
+        ItemKind::CompareExchange => {
+            return Err(Error::from(documents::Error::Bug { rule: "an index maps documents or counters" }).into());
         }
     }
     Ok(true)

@@ -289,7 +289,6 @@ impl Function {
                 Some(Feature::Attachments)
             }
             Function::TimeSeriesNamesFor => Some(Feature::TimeSeries),
-            Function::LoadCompareExchangeValue => Some(Feature::CompareExchange),
             _ => None,
         }
     }

@@ -137,7 +137,7 @@ impl Map {
                 source,
                 reads_metadata: true,
                 referenced: std::mem::take(&mut script.referenced),
-                reads_compare_exchange: false,
+                reads_compare_exchange: script.reads_values,
                 missing: None,
                 makes: linq::Makes {
                     fields: script.makes_fields,
@@ -178,7 +178,7 @@ impl Map {
         self.reads_compare_exchange
     }
 
-    /// What it needs, if one of its functions reads from a missing feature: attachments, counters, time series, compare exchange.
+    /// What it needs, if one of its functions reads from a missing feature: attachments, counters, time series.
     pub fn missing(&self) -> Option<&MissingFeature> {
         self.missing.as_ref()
     }

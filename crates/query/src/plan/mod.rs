@@ -57,6 +57,10 @@ pub struct Plan {
     pub script: Option<ScriptClause>,
     /// Paths to ids of documents to include, without the alias.
     pub includes: Vec<String>,
+    /// Paths to keys of compare-exchange values that come with the results.
+    pub included_values: Vec<String>,
+    /// True if the query reads compare-exchange values.
+    pub reads_values: bool,
     /// Whether it is to be told why results score what they do.
     pub explanations: Option<Explanations>,
     /// Counters that come with results.
@@ -119,17 +123,20 @@ impl Plan {
             true => None,
             false => Projection::plan(query, grouping.as_ref(), parameters)?,
         };
-        let Includes { paths: includes, explanations, counters, has_timings } = includes;
+        let Includes { paths: includes, values: included_values, explanations, counters, has_timings } = includes;
         if explanations.is_some() && filter.is_some() {
             return Err(Refused::NotSupported("'filter' beside explanations()".to_owned()));
         }
         let page = Page::of(&query.limit, parameters)?;
         let is_explained = query.is_explained;
+        let reads_values = !included_values.is_empty();
         let plan = Plan {
             find,
             projection,
             script,
             includes,
+            included_values,
+            reads_values,
             explanations,
             counters,
             has_timings,
@@ -174,6 +181,7 @@ impl Plan {
     pub fn has_includes(&self) -> bool {
         !self.includes.is_empty()
             || !self.counters.is_empty()
+            || !self.included_values.is_empty()
             || !self.highlights().is_empty()
             || self.explanations.is_some()
             || self.has_timings

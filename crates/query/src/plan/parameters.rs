@@ -1,25 +1,69 @@
 //! The values that come with a query, and those in its text.
 
 use super::Refused;
-use crate::rql::{Value, ValueKind};
+use crate::functions::CMPXCHG;
+use crate::rql::{Call, Expression, Value, ValueKind};
+use documents::Snapshot;
 
-/// The values of `$name`, by name.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Parameters<'p>(Option<&'p json::Value>);
+/// The values of `$name`, by name, and compare-exchange values.
+#[derive(Clone, Copy, Default)]
+pub struct Parameters<'p> {
+    given: Option<&'p json::Value>,
+    /// `None`: the query is planned for no database.
+    stored: Option<&'p Snapshot<'p>>,
+}
 
 impl<'p> Parameters<'p> {
     /// * `values`: an object, or anything else for none.
     pub fn new(values: Option<&'p json::Value>) -> Parameters<'p> {
-        Parameters(values.filter(|values| !values.members().is_empty()))
+        Parameters { given: values.filter(|values| !values.members().is_empty()), stored: None }
+    }
+
+    /// The same for a query that may read compare-exchange values of a database.
+    #[must_use]
+    pub fn with_values(self, stored: &'p Snapshot<'p>) -> Parameters<'p> {
+        Parameters { stored: Some(stored), ..self }
+    }
+
+    /// A call in the place of a value: `cmpxchg(key)`.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`]: it is another function, its argument is no key, or it gives an array; or the value cannot be read.
+    pub(crate) fn call(&self, call: &Call<'_>) -> Result<Scalar, Refused> {
+        let Some(stored) = self.stored.filter(|_| CMPXCHG.is(&call.name)) else {
+            return Err(Refused::call(&call.name, "as a value"));
+        };
+        let [Expression::Value(key)] = call.arguments.as_slice() else { return Err(CMPXCHG.wrong_arguments()) };
+        let Scalar::Text(key) = self.scalar(key)? else { return Err(CMPXCHG.wrong_arguments()) };
+        let value = stored.compare_exchange_value(&key).map_err(|error| Refused::Invalid(error.to_string()))?;
+        let mut object = value.and_then(|value| value.object());
+        for name in
+            call.member.iter().flat_map(|member| member.text().split('.').map(str::to_owned).collect::<Vec<_>>())
+        {
+            object = object.and_then(|object| object.get(&name));
+        }
+        match object.map(|object| (object.kind(), object)) {
+            None | Some((json::Kind::Null, _)) => Ok(Scalar::Null),
+            Some((json::Kind::Bool, value)) => Ok(Scalar::Boolean(value.as_bool() == Some(true))),
+            Some((json::Kind::Number, value)) => Ok(Scalar::Number(value.number_text().unwrap_or_default().to_owned())),
+            Some((json::Kind::String, value)) => Ok(Scalar::Text(value.as_str().unwrap_or_default().into_owned())),
+            Some((json::Kind::Object, value)) => {
+                Ok(Scalar::Object(String::from_utf8_lossy(value.bytes()).into_owned()))
+            }
+            Some((json::Kind::Array, _)) => {
+                Err(Refused::Invalid(format!("The compare-exchange value '{key}' is an array; compare with one value")))
+            }
+        }
     }
 
     /// All of them as one JSON object.
     pub(crate) fn all(&self) -> Vec<u8> {
-        self.0.map_or_else(|| b"{}".to_vec(), json::Value::to_vec)
+        self.given.map_or_else(|| b"{}".to_vec(), json::Value::to_vec)
     }
 
     fn get(&self, name: &str) -> Result<&'p json::Value, Refused> {
-        let Some(values) = self.0 else {
+        let Some(values) = self.given else {
             let text = "The query is parametrized but the actual values of parameters were not provided";
             return Err(Refused::Invalid(text.to_owned()));
         };
@@ -128,6 +172,12 @@ impl<'p> Parameters<'p> {
             return Err(Refused::Invalid(format!("{what} cannot be negative, but was {text}.")));
         }
         Ok(Some(digits.parse().unwrap_or(u64::MAX)))
+    }
+}
+
+impl std::fmt::Debug for Parameters<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Parameters").field("given", &self.given).finish_non_exhaustive()
     }
 }
 

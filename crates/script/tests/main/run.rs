@@ -31,6 +31,13 @@ impl Host for One {
         Ok(id.eq_ignore_ascii_case("users/2").then(|| stored("users/2", r#"{"Name":"Bob","D":1.50,"N":[{"x":1.0}]}"#)))
     }
 
+    fn value(&mut self, key: &str) -> Result<Option<Rc<[u8]>>, String> {
+        match key {
+            "broken" => Err("it cannot be read".to_owned()),
+            key => Ok(key.eq_ignore_ascii_case("k1").then(|| Rc::from(&br#"{"Name":"Ann","N":1.50}"#[..]))),
+        }
+    }
+
     fn new_id(&mut self, given: &str) -> Result<String, String> {
         Ok(format!("{given}7-A"))
     }
@@ -270,4 +277,26 @@ fn a_syntax_error_has_its_place_in_the_text() {
     check_place("map('Users', u => ({ A: u.A })", Some((1, 31, "unexpected end of the text")));
     check_place("'é'; var a = ;", Some((1, 14, "unexpected token in expression: ';'")));
     check_place("map('Users',\n  u => {", Some((2, 9, "unexpected end of the text")));
+}
+
+#[test]
+fn compare_exchange_values_are_read_and_included() {
+    check("this.r = cmpxchg('K1').Name", r#""Ann""#);
+    check("this.r = cmpxchg('k1').N", "1.5");
+    check("this.r = cmpxchg('k1')", r#"{"Name":"Ann","N":1.50}"#);
+    check("this.r = cmpxchg('nix')", "null");
+    check("this.r = ['k1', 'nix'].map(key => cmpxchg(key) === null)", "[false,true]");
+    let outcome =
+        patch_of(DOCUMENT, "includes.cmpxchg('a'); includes.cmpxchg(['b', 'c']); includes.document('d/1')").unwrap();
+    assert_eq!(
+        (outcome.included_values, outcome.includes),
+        (vec!["a".to_owned(), "b".to_owned(), "c".to_owned()], vec!["d/1".to_owned()])
+    );
+    for script in ["cmpxchg()", "cmpxchg(5)", "cmpxchg('a', 'b')"] {
+        let error = patch_of(DOCUMENT, script).unwrap_err().to_string();
+        assert!(error.contains("cmpxchg(key) must be called with a single string argument"), "{script}: {error}");
+    }
+    assert!(
+        matches!(patch_of(DOCUMENT, "cmpxchg('broken')"), Err(Error::Host(message)) if message == "it cannot be read")
+    );
 }

@@ -3,8 +3,10 @@
 //! 201 `{Results: [one per command]}`; nothing is applied when one fails (409 for a change vector that does not fit).
 //! Only the JSON form: `multipart` bodies carry attachments, which are not there yet. `waitForIndexesTimeout`,
 //! `waitForIndexThrow`, `waitForSpecificIndex`: 408 if indexes do not have the batch in time; it is applied all the same.
+//! With `TransactionMode: ClusterWide` in the body the commands are a cluster-wide transaction, which keeps atomic guards unless
+//! `disableAtomicDocumentWrites` is true: 201 `{Results, TransactionIndex}`, 409 with `ConcurrencyViolations`.
 
-use database::documents::{Batch, Feature};
+use database::documents::{BulkDocs, ClusterTransaction, Feature, Write};
 use hyper::StatusCode;
 use hyper::header::CONTENT_TYPE;
 
@@ -37,8 +39,12 @@ pub(crate) async fn post(mut exchange: Exchange) -> Result<Reply> {
     let index_wait = IndexWait::of(exchange.query())?;
     let body = exchange.read_body().await?;
     let size = body.len();
-    let parse = move || Ok(Batch::from_bulk_docs(&body)?);
-    let batch = exchange.node.bridge.run_sized(size, parse).await?;
+    let has_guards = !exchange.query().is_true("disableAtomicDocumentWrites")?;
+    let parse = move || Ok(BulkDocs::parse(&body, has_guards)?);
+    let batch = match exchange.node.bridge.run_sized(size, parse).await? {
+        BulkDocs::Batch(batch) => batch,
+        BulkDocs::ClusterWide(transaction) => return cluster_wide(&exchange, transaction, index_wait).await,
+    };
     if batch.is_empty() {
         return Ok(reply::json(StatusCode::CREATED, &b"{\"Results\":[]}"[..]));
     }
@@ -47,6 +53,22 @@ pub(crate) async fn post(mut exchange: Exchange) -> Result<Reply> {
         index_wait.wait(&exchange, &outcome).await?;
     }
     let mut body = Vec::with_capacity(16 + 160 * outcome.results.len());
+    outcome.write(&mut json::Writer::new(&mut body));
+    Ok(reply::json(StatusCode::CREATED, body))
+}
+
+async fn cluster_wide(
+    exchange: &Exchange,
+    transaction: ClusterTransaction,
+    index_wait: Option<IndexWait>,
+) -> Result<Reply> {
+    let write = Write::ClusterTransaction(transaction);
+    let answer = exchange.node.bridge.answer(|done| exchange.database().propose(write, done.into_call_back())).await?;
+    let outcome = answer.transaction()?;
+    if let Some(index_wait) = index_wait {
+        index_wait.wait(exchange, &outcome.documents).await?;
+    }
+    let mut body = Vec::with_capacity(64 + 160 * outcome.documents.results.len());
     outcome.write(&mut json::Writer::new(&mut body));
     Ok(reply::json(StatusCode::CREATED, body))
 }

@@ -2,7 +2,7 @@
 //!
 //! | call | parameters | answers |
 //! | --- | --- | --- |
-//! | GET | `id`*, `include`*, `counter`* (`@all_counters`: all), `metadataOnly` | 200; one id that is not there: 404; not changed: 304 |
+//! | GET | `id`*, `include`*, `cmpxchg`*, `txMode`, `counter`*, `metadataOnly` | 200; one id that is not there: 404; not changed: 304 |
 //! | GET | `startsWith`, `matches`, `exclude`, `startAfter`, `start`, `pageSize`, `metadataOnly` | 200 in id order |
 //! | GET | `start`, `pageSize`, `metadataOnly` | 200, the latest first |
 //! | GET | `etag`, `start`, `pageSize`, `metadataOnly` | 200, from that etag on in rising order |
@@ -20,7 +20,7 @@ use database::documents::{
     ResultsHash, Snapshot, Wildcards,
 };
 use database::limits::DEADLINE_EVERY;
-use database::queries::Deadline;
+use database::queries::{Deadline, IncludedValues};
 use hyper::StatusCode;
 use hyper::header::HeaderValue;
 
@@ -59,6 +59,10 @@ struct Load<'a> {
     includes: Vec<IncludePath>,
     is_metadata_only: bool,
     is_by_prefix: bool,
+    /// For a cluster-wide session: missing documents are left out, and their atomic guards come with the answer.
+    is_cluster_wide: bool,
+    /// Paths to keys of compare-exchange values, which come with the answer.
+    values: Vec<IncludePath>,
     /// Names of counters; empty: all of them. None: no counters.
     counters: Option<Vec<String>>,
 }
@@ -80,11 +84,11 @@ impl<'a> Load<'a> {
             } else if key.eq_ignore_ascii_case("startsWith") {
                 load.is_by_prefix = true;
             } else if key.eq_ignore_ascii_case("txMode") {
-                if value.eq_ignore_ascii_case("ClusterWide") {
-                    return Err(Feature::ClusterTransactions.missing().into());
-                }
+                load.is_cluster_wide = value.eq_ignore_ascii_case("ClusterWide");
             } else if key.eq_ignore_ascii_case("cmpxchg") {
-                return Err(Feature::CompareExchange.missing().into());
+                if !value.is_empty() {
+                    load.values.push(IncludePath::new(&decode(value)));
+                }
             } else if let Some(feature) = missing_feature(key).filter(|_| !value.is_empty()) {
                 return Err(feature.missing().into());
             }
@@ -114,6 +118,7 @@ pub(crate) fn get_one(exchange: &Exchange) -> Result<Option<Reply>> {
     }
     let snapshot = exchange.database().read();
     match (load.ids.as_slice(), load.includes.len()) {
+        _ if load.is_cluster_wide || !load.values.is_empty() => Ok(None),
         ([id], 0) => answer_one(&snapshot, id, load.is_metadata_only, exchange.if_none_match()),
         ([], _) => Ok(None),
         ([_], includes) if includes > SHORT_INCLUDE_COUNT => Ok(None),
@@ -184,7 +189,8 @@ fn ids_of(body: &json::Value) -> Result<Vec<String>> {
 fn answer_load(exchange: &Exchange, load: &Load<'_>, out: &mut AnswerWriter) -> Result<Option<Reply>> {
     let deadline = deadline(exchange, out);
     let snapshot = exchange.database().read();
-    if let ([id], [], None) = (load.ids.as_slice(), load.includes.as_slice(), &load.counters) {
+    let is_plain = !load.is_cluster_wide && load.values.is_empty() && load.counters.is_none();
+    if let (true, [id], []) = (is_plain, load.ids.as_slice(), load.includes.as_slice()) {
         let Some(document) = snapshot.get(id)? else { return Ok(Some(not_found(exchange.if_none_match()))) };
         if is_current(&document, exchange.if_none_match()) {
             return Ok(Some(not_modified()));
@@ -217,6 +223,8 @@ fn answer_load(exchange: &Exchange, load: &Load<'_>, out: &mut AnswerWriter) -> 
 struct LoadedDocuments<'s> {
     documents: Vec<Option<Document<'s>>>,
     included: Vec<Document<'s>>,
+    values: IncludedValues<'s>,
+    is_cluster_wide: bool,
     counters: Option<CounterIncludes>,
     etag: String,
 }
@@ -247,12 +255,24 @@ impl<'s> LoadedDocuments<'s> {
             }
             counters.add_to(&mut hash);
         }
-        Ok(LoadedDocuments { documents, included, counters, etag: hash.finish() })
+        let mut values = IncludedValues::default();
+        if load.is_cluster_wide {
+            for (id, _) in load.ids.iter().zip(&documents).filter(|(_, document)| document.is_none()) {
+                values.add_guard_of(snapshot, id)?;
+            }
+        }
+        for document in documents.iter().flatten() {
+            deadline.look()?;
+            values.add_all(snapshot, &load.values, document.body())?;
+        }
+        values.hash_into(&mut hash);
+        let is_cluster_wide = load.is_cluster_wide;
+        Ok(LoadedDocuments { documents, included, counters, values, is_cluster_wide, etag: hash.finish() })
     }
 
     /// The answer that has no documents, if it is one.
     fn short_reply(&self, if_none_match: Option<&HeaderValue>) -> Option<Reply> {
-        if let [None] = self.documents.as_slice() {
+        if let (false, [None]) = (self.is_cluster_wide, self.documents.as_slice()) {
             return Some(not_found(if_none_match));
         }
         reply::is_match(if_none_match, self.etag.as_bytes()).then(not_modified)
@@ -264,12 +284,16 @@ impl<'s> LoadedDocuments<'s> {
 
     /// Bytes of the body at the most.
     fn size(&self) -> usize {
-        wire_size(self.documents.iter().flatten().chain(&self.included)) + 5 * self.documents.len() + 64
+        wire_size(self.documents.iter().flatten().chain(&self.included))
+            + self.values.wire_size()
+            + 5 * self.documents.len()
+            + 64
     }
 
     fn write(&self, out: &mut impl Out, is_metadata_only: bool) -> Result<()> {
         out.buffer().extend_from_slice(b"{\"Results\":[");
-        for (place, document) in self.documents.iter().enumerate() {
+        let results = self.documents.iter().filter(|document| !self.is_cluster_wide || document.is_some());
+        for (place, document) in results.enumerate() {
             if place > 0 {
                 out.buffer().push(b',');
             }
@@ -287,6 +311,7 @@ impl<'s> LoadedDocuments<'s> {
             counters.write(&mut json::Writer::new(out.buffer()));
             out.part_done()?;
         }
+        write_included_values(out, &self.values)?;
         out.buffer().push(b'}');
         Ok(())
     }
@@ -294,6 +319,23 @@ impl<'s> LoadedDocuments<'s> {
 
 fn wire_size<'d>(documents: impl Iterator<Item = &'d Document<'d>>) -> usize {
     documents.map(Document::wire_size_max).sum()
+}
+
+/// Appends the property `CompareExchangeValueIncludes`, with the comma before it, if there are any.
+pub(crate) fn write_included_values(out: &mut impl Out, values: &IncludedValues<'_>) -> Result<()> {
+    if values.is_empty() {
+        return Ok(());
+    }
+    out.buffer().extend_from_slice(b",\"CompareExchangeValueIncludes\":{");
+    for (place, property) in values.properties().enumerate() {
+        if place > 0 {
+            out.buffer().push(b',');
+        }
+        property(out.buffer());
+        out.part_done()?;
+    }
+    out.buffer().push(b'}');
+    Ok(())
 }
 
 /// Appends the properties of `Includes`.

@@ -8,6 +8,7 @@ pub(crate) mod certificates;
 pub(crate) mod changes;
 pub(crate) mod collections;
 pub(crate) mod compactions;
+pub(crate) mod compare_exchange;
 pub(crate) mod configuration;
 pub(crate) mod counters;
 pub(crate) mod databases;

@@ -26,7 +26,9 @@ pub(crate) fn detailed(exchange: &Exchange) -> Result<Reply> {
     let (indexes, size) = (ObservedIndex::all(exchange.database())?, exchange.database().size()?);
     Ok(reply::object(StatusCode::OK, |json| {
         json.name("CountOfIdentities").unsigned(statistics.identity_count);
-        json.name("CountOfCompareExchange").unsigned(0).name("CountOfCompareExchangeTombstones").unsigned(0);
+        let values = statistics.counts[ItemKind::CompareExchange];
+        json.name("CountOfCompareExchange").unsigned(values.count);
+        json.name("CountOfCompareExchangeTombstones").unsigned(values.tombstone_count);
         json.name("CountOfTimeSeriesDeletedRanges").unsigned(0);
         write_counts(json, &statistics, &indexes);
         json.name("Indexes").array(|json| indexes.iter().for_each(|index| index.write_summary(json)));

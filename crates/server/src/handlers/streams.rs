@@ -81,8 +81,8 @@ pub(crate) async fn queries(mut exchange: Exchange) -> Result<Reply> {
     let request = if exchange.method == Method::GET {
         Request::of_address(&exchange)?
     } else {
-        let node = exchange.node.clone();
-        exchange.parse_tree(move |body| Request::of_body(&node, body)).await?
+        let (node, database) = (exchange.node.clone(), exchange.database().clone());
+        exchange.parse_tree(move |body| Request::of_body(&node, &database, body)).await?
     };
     let plan = &request.query.plan;
     if plan.has_includes() {

@@ -15,8 +15,8 @@ use super::access::Access;
 use super::exchange::Exchange;
 use crate::error::{Result, Write};
 use crate::handlers::{
-    api_keys, backups, bulk_docs, bulk_insert, certificates, changes, collections, compactions, configuration,
-    counters, databases, diagnostics, docs, due, health, hilo, identities, indexes, info_package, live,
+    api_keys, backups, bulk_docs, bulk_insert, certificates, changes, collections, compactions, compare_exchange,
+    configuration, counters, databases, diagnostics, docs, due, health, hilo, identities, indexes, info_package, live,
     log_configuration, mcp, members, metrics, monitoring, multi_get, node_info, operations, pages, patches, queries,
     restores, safety, sample_data, signing_in, smuggler, statistics, streams, studio, subscriptions, tasks, tcp_info,
     test_endpoints, topology, traffic_watch,
@@ -285,6 +285,16 @@ pub static ROUTES: &[Route] = &[
     later("POST", "/databases/*/identity/next", ReadWrite, pending!(identities::next)),
     later("POST", "/databases/*/identity/seed", ReadWrite, pending!(identities::seed)),
     now("GET", "/databases/*/debug/identities", Read, identities::all),
+    // Compare exchange.
+    in_multi_get(maybe(
+        "GET",
+        "/databases/*/cmpxchg",
+        Read,
+        compare_exchange::get_few,
+        pending!(compare_exchange::get),
+    )),
+    later("PUT", "/databases/*/cmpxchg", ReadWrite, pending!(compare_exchange::put)),
+    later("DELETE", "/databases/*/cmpxchg", ReadWrite, pending!(compare_exchange::delete)),
     // Statistics and the like.
     in_multi_get(now("GET", "/databases/*/stats", Read, statistics::basic)),
     now("GET", "/databases/*/stats/detailed", Read, statistics::detailed),
@@ -385,9 +395,6 @@ pub static ROUTES: &[Route] = &[
     missing("POST", "/databases/*/admin/revisions/orphaned/adopt", Admin, Feature::Revisions),
     missing("POST", "/databases/*/revisions/revert/docs", ReadWrite, Feature::Revisions),
     missing("POST", "/databases/*/admin/revisions/bin-cleaner/config", Admin, Feature::Revisions),
-    missing("GET", "/databases/*/cmpxchg", Read, Feature::CompareExchange),
-    missing("PUT", "/databases/*/cmpxchg", ReadWrite, Feature::CompareExchange),
-    missing("DELETE", "/databases/*/cmpxchg", ReadWrite, Feature::CompareExchange),
     later("PUT", "/databases/*/subscriptions", ReadWrite, |exchange| Box::pin(subscriptions::put(exchange))),
     now("GET", "/databases/*/subscriptions", Read, subscriptions::list),
     later("DELETE", "/databases/*/subscriptions", ReadWrite, |exchange| Box::pin(subscriptions::delete(exchange))),

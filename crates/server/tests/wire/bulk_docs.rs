@@ -40,7 +40,7 @@ fn a_batch_is_applied_whole_or_not_at_all() {
 fn other_commands_are_refused_by_name() {
     let wire = Wire::with_database();
     let batch = |command: &str| format!("{{\"Commands\":[{command}]}}");
-    for kind in ["JsonPatch", "AttachmentDELETE", "TimeSeries", "CompareExchangePUT"] {
+    for kind in ["JsonPatch", "AttachmentDELETE", "TimeSeries"] {
         let body = batch(&format!("{{\"Type\":\"{kind}\",\"Id\":\"a\"}}"));
         wire.check_error(
             "POST /databases/db/bulk_docs",
@@ -59,22 +59,14 @@ fn other_commands_are_refused_by_name() {
         "Invalid command type: FLY",
     );
     let revision = batch(r#"{"Type":"PUT","Id":"a","Document":{},"ForceRevisionCreationStrategy":"Before"}"#);
-    let unsupported = |subject: &str| format!("Rookery {} does not support {subject} yet", env!("CARGO_PKG_VERSION"));
-    let message = unsupported("'ForceRevisionCreationStrategy'");
+    let version = env!("CARGO_PKG_VERSION");
+    let message = format!("Rookery {version} does not support 'ForceRevisionCreationStrategy' yet");
     wire.check_error("POST /databases/db/bulk_docs", &revision, 501, "RavenException", &message);
     let number = revision.replace("\"Before\"", "5");
     let message = "'ForceRevisionCreationStrategy' of a command must be text";
     wire.check_error("POST /databases/db/bulk_docs", &number, 400, "InvalidOperationException", message);
     let plain = batch(r#"{"Type":"PUT","Id":"a","Document":{},"ForceRevisionCreationStrategy":"None"}"#);
     assert_eq!(wire.call("POST /databases/db/bulk_docs", &plain).status, 201);
-    let cluster = r#"{"Commands":[],"TransactionMode":"ClusterWide"}"#;
-    wire.check_error(
-        "POST /databases/db/bulk_docs",
-        cluster,
-        501,
-        "RavenException",
-        &unsupported("'TransactionMode: ClusterWide'"),
-    );
     let multipart =
         wire.call_with("POST /databases/db/bulk_docs", &["Content-Type: multipart/form-data; boundary=x"], b"--x");
     multipart.check_error(501, "RavenException", "Rookery");

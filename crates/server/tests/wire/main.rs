@@ -15,6 +15,7 @@ mod changes;
 mod collections;
 mod columns;
 mod compactions;
+mod compare_exchange;
 mod compression;
 mod configuration;
 mod counters;

@@ -25,9 +25,8 @@ pub(crate) struct SourceFunction<'t> {
 }
 
 /// Functions of RavenDB that need a missing feature ([`Feature::of_script_function`]).
-const MISSING: [&str; 11] = [
+const MISSING: [&str; 10] = [
     "loadPath",
-    "cmpxchg",
     "boost",
     "attachmentsFor",
     "loadAttachment",

@@ -15,9 +15,13 @@ use super::Refusal;
 use super::definition::SourceFunction;
 use super::syntax::{closing, parts};
 use script::{Document, TokenKind};
+use std::rc::Rc;
 
 /// The name of the function that follows what it loads.
 pub(super) const LOAD: &str = "load";
+
+/// The name of the function that reads a compare-exchange value.
+const CMPXCHG: &str = "cmpxchg";
 
 /// The name of the object whose `load` does not.
 pub(super) const NO_TRACKING: &str = "noTracking";
@@ -51,6 +55,11 @@ impl SourceFunction<'_> {
     /// Whether it loads documents.
     pub fn loads(&self) -> bool {
         self.calls(LOAD) || self.calls(NO_TRACKING)
+    }
+
+    /// Whether it can read compare-exchange values.
+    pub fn reads_values(&self) -> bool {
+        (0..self.tokens.len()).any(|place| self.word(place) == Some(CMPXCHG))
     }
 
     /// Adds the collections of documents that it loads and follows, each once.
@@ -128,6 +137,11 @@ impl script::Host for Loader<'_, '_> {
         Ok(found.map(|found| super::document(&found)))
     }
 
+    fn value(&mut self, key: &str) -> Result<Option<Rc<[u8]>>, String> {
+        let found = self.host.load_compare_exchange(key).map_err(|error| error.to_string())?;
+        Ok(found.map(|value| value.bytes().into()))
+    }
+
     fn new_id(&mut self, _given: &str) -> Result<String, String> {
         Err("an index puts no documents".to_owned())
     }
@@ -143,6 +157,10 @@ impl script::Host for NoLoader {
 
     fn load(&mut self, _question: &str) -> Result<Option<Document>, String> {
         Err("a reduce may not load documents".to_owned())
+    }
+
+    fn value(&mut self, _key: &str) -> Result<Option<Rc<[u8]>>, String> {
+        Err("a reduce may not load compare-exchange values".to_owned())
     }
 
     fn new_id(&mut self, _given: &str) -> Result<String, String> {

@@ -45,6 +45,8 @@ pub(crate) struct ScriptMap {
     /// Whether it makes places or shapes.
     pub makes_spatial: bool,
     pub makes_vectors: bool,
+    /// Whether it can read compare-exchange values.
+    pub reads_values: bool,
     /// The collections of documents that it loads and follows, each once.
     pub referenced: Vec<String>,
 }
@@ -126,7 +128,9 @@ fn compile_parsed(text: &str, sources: &str) -> Result<(super::Source, Compiled)
     let program = Program::new(&declarations, &["__document"], Body::Expression(&call), Limits::default())
         .map_err(wrong_script)?;
     program.check().map_err(wrong_script)?;
-    Ok((source, Compiled::Script(ScriptMap { program, names, makes_fields, makes_spatial, makes_vectors, referenced })))
+    let reads_values = function.reads_values() || added.reads_values();
+    let map = ScriptMap { program, names, makes_fields, makes_spatial, makes_vectors, reads_values, referenced };
+    Ok((source, Compiled::Script(map)))
 }
 
 /// What is wrong with a text that the engine cannot compile.

@@ -316,10 +316,10 @@ fn what_is_none_is_refused() {
         }
     }
     // What is added is asked as well: it would find nothing, without a word.
-    let added = "function city(u) { return cmpxchg(u.C).Name }";
+    let added = "function city(u) { return attachmentsFor(u).length }";
     match compile("map('Users', u => ({ a: city(u) }))", added) {
         Err(Refusal::MissingFeature(missing)) => {
-            assert_eq!(missing, Feature::CompareExchange.missing_for("cmpxchg() in an index"));
+            assert_eq!(missing, Feature::Attachments.missing_for("attachmentsFor() in an index"));
         }
         other => panic!("{other:?}"),
     }

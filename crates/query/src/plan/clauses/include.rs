@@ -2,13 +2,15 @@
 
 use crate::functions::{self, Function};
 use crate::plan::{Parameters, Refused};
-use crate::rql::{Expression, Query};
+use crate::rql::{Call, Expression, Query};
 
 /// What comes with results.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Includes {
     /// Paths to ids of documents, without the alias.
     pub paths: Vec<String>,
+    /// Paths to keys of compare-exchange values, without the alias.
+    pub values: Vec<String>,
     pub explanations: Option<Explanations>,
     /// Counters.
     pub counters: Vec<CounterClause>,
@@ -48,6 +50,9 @@ impl Includes {
                 },
                 Expression::Call(call) => match functions::find(&call.name).and_then(Function::include) {
                     Some(plan) => plan(&mut includes, call, parameters)?,
+                    None if functions::CMPXCHG.is(&call.name) => {
+                        includes.values.push(without_alias(&path_of_value(call, parameters)?, query)?);
+                    }
                     None => return Err(Refused::call(&call.name, "in 'include'")),
                 },
                 _ => return Err(wrong()),
@@ -61,6 +66,19 @@ impl Includes {
             };
         }
         Ok(includes)
+    }
+}
+
+/// The path in `cmpxchg(path)`: a field, or a text.
+fn path_of_value(call: &Call<'_>, parameters: Parameters<'_>) -> Result<String, Refused> {
+    let wrong = || Refused::Invalid("cmpxchg(path) in 'include' needs a path to keys".to_owned());
+    match call.arguments.as_slice() {
+        [Expression::Field(path)] => Ok(path.text().into_owned()),
+        [Expression::Value(value)] => match <[String; 1]>::try_from(parameters.texts(value)?) {
+            Ok([path]) => Ok(path),
+            Err(_) => Err(wrong()),
+        },
+        _ => Err(wrong()),
     }
 }
 

@@ -4,7 +4,7 @@ use documents::Feature;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::functions::{COUNTER, COUNTER_RAW, GET_METADATA, ID};
+use crate::functions::{CMPXCHG, COUNTER, COUNTER_RAW, GET_METADATA, ID};
 use crate::plan::{Parameters, ProjectionBehavior, Refused};
 use crate::rql::{self, Call, Column, ColumnValue, Expression, Language, Output, Path, Query, Segment, ValueKind};
 
@@ -243,7 +243,9 @@ impl Names<'_, '_> {
     /// Columns as JavaScript; `None`: none of them has to be run.
     fn columns(&self, columns: &[Column<'_>]) -> Result<Option<ScriptForm>, Refused> {
         let is_run = columns.iter().any(|column| match &column.value {
-            ColumnValue::Call(call) => self.is_declared(call) || self.is_of_metadata(call) || is_of_counter(call),
+            ColumnValue::Call(call) => {
+                self.is_declared(call) || self.is_of_metadata(call) || is_of_counter(call) || self.is_of_value(call)
+            }
             ColumnValue::Field(path) => self.is_loaded(path),
             ColumnValue::Value(_) | ColumnValue::TimeSeries(_) => false,
         });
@@ -252,7 +254,7 @@ impl Names<'_, '_> {
         }
         match columns {
             [Column { value: ColumnValue::Call(call), alias: None }]
-                if self.is_declared(call) || !is_of_counter(call) =>
+                if self.is_declared(call) || !(is_of_counter(call) || self.is_of_value(call)) =>
             {
                 let text = self.call(call)?;
                 let is_metadata = self.is_of_metadata(call) && call.member.is_none();
@@ -299,6 +301,11 @@ impl Names<'_, '_> {
         call.name == GET_METADATA.name && !self.is_declared(call)
     }
 
+    /// Whether a call is `cmpxchg()`, unless a function of that name is declared.
+    fn is_of_value(&self, call: &Call<'_>) -> bool {
+        CMPXCHG.is(&call.name) && !self.is_declared(call)
+    }
+
     fn is_loaded(&self, path: &Path<'_>) -> bool {
         !path.first.is_quoted && self.query.load.iter().any(|load| load.alias == path.first.text)
     }
@@ -335,17 +342,19 @@ impl Names<'_, '_> {
         if is_metadata && call.arguments.len() != 1 {
             return Err(Refused::Invalid("getMetadata(doc) must be called with a single entity argument".to_owned()));
         }
-        if !self.is_declared(call) && !is_metadata && !ID.is(&call.name) {
+        let is_value = self.is_of_value(call);
+        if !self.is_declared(call) && !is_metadata && !is_value && !ID.is(&call.name) {
             return Err(Refused::call(&call.name, "beside functions that are declared"));
         }
         let arguments =
             call.arguments.iter().map(|argument| self.expression(argument)).collect::<Result<Vec<_>, _>>()?;
         let arguments = match (arguments.is_empty(), self.alias) {
-            (true, Some(alias)) if !self.is_declared(call) => alias.to_owned(),
+            (true, Some(alias)) if !self.is_declared(call) && !is_value => alias.to_owned(),
             _ => arguments.join(","),
         };
         let name = match is_metadata {
             true => GET_METADATA.name,
+            false if is_value => CMPXCHG.name,
             false if self.is_declared(call) => &*call.name,
             false => ID.name,
         };

@@ -52,7 +52,8 @@ fn sample(exchange: &Exchange, body: &Value) -> Result<Reply> {
         Some(text) => text.to_owned(),
         None => format!("from index '{}'", definition.name().replace('\'', "''")),
     };
-    let parsed = Request::parse(&exchange.node, &text, body.get("QueryParameters"))?.refuse_update()?;
+    let parsed =
+        Request::parse(&exchange.node, exchange.database(), &text, body.get("QueryParameters"))?.refuse_update()?;
     let plan = &parsed.plan;
     let Find::Index(IndexQuery { index: IndexChoice::Named(_, fields), .. }) = &plan.find else {
         return Err(bad("The query must be one of the index: from index '<name>' ..".to_owned()));

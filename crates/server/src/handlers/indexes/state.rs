@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use database::documents::{Date, LastEtags};
+use database::documents::{Date, ItemKind, LastEtags};
 use database::{Database, DatabaseRecord, Index, IndexStatistics, IndexingBatch};
 use hyper::StatusCode;
 use json::Value;
@@ -191,7 +191,8 @@ impl ObservedIndex {
                 .name("SourceType")
                 .string(index.definition().source_type());
             json.name("ReferencedCollections").array(|json| {
-                for source in index.sources().iter().filter(|source| source.is_referenced) {
+                let is_collection = |source: &&IndexSource| source.is_referenced && source.kind == ItemKind::Document;
+                for source in index.sources().iter().filter(is_collection) {
                     json.string(source.name());
                 }
             });

@@ -9,7 +9,7 @@ use hyper::header::{ETAG, HeaderName, HeaderValue};
 
 use super::{facets, plans, timings};
 use crate::error::{Error, Result};
-use crate::handlers::docs::write_includes;
+use crate::handlers::docs::{write_included_values, write_includes};
 use crate::messages::answers::WholeOut;
 use crate::messages::date::NEVER;
 use crate::messages::reply::{self, Reply};
@@ -54,7 +54,9 @@ impl<'a> Answer<'a> {
         }
         out.buffer().extend_from_slice(b"],\"Includes\":{");
         write_includes(out, &included.load(running)?)?;
-        out.buffer().extend_from_slice(b"},");
+        out.buffer().push(b'}');
+        write_included_values(out, &included.values(running)?)?;
+        out.buffer().push(b',');
         if let Some(counters) = included.counters(running) {
             let mut both = Vec::new();
             json::Writer::new(&mut both).object(|json| {

@@ -22,16 +22,16 @@ use crate::routing::exchange::Exchange;
 /// `DELETE`: `allowStale`, `staleTimeout`, `maxOpsPerSec`, `details`. Body as that of a query.
 pub(crate) async fn delete(mut exchange: Exchange) -> Result<Reply> {
     let options = Options::of(&exchange)?;
-    let node = exchange.node.clone();
-    let request = exchange.parse_tree(move |body| Request::of_body(&node, body)).await?;
+    let (node, database) = (exchange.node.clone(), exchange.database().clone());
+    let request = exchange.parse_tree(move |body| Request::of_body(&node, &database, body)).await?;
     start(exchange, ByQuery::Delete, request, options).await
 }
 
 /// `PATCH`: parameters as [`delete`]. Body: `{"Query":{"Query","QueryParameters"}}`.
 pub(crate) async fn patch(mut exchange: Exchange) -> Result<Reply> {
     let options = Options::of(&exchange)?;
-    let node = exchange.node.clone();
-    let request = exchange.parse_tree(move |body| Request::of_patch(&node, body)).await?;
+    let (node, database) = (exchange.node.clone(), exchange.database().clone());
+    let request = exchange.parse_tree(move |body| Request::of_patch(&node, &database, body)).await?;
     start(exchange, ByQuery::Patch, request, options).await
 }
 
@@ -105,8 +105,8 @@ async fn start(exchange: Exchange, change: ByQuery, request: Request, options: O
 /// finds it or not; nothing is stored. 200 `{Status, ModifiedDocument, OriginalDocument, Debug}`, 404 if it is not there.
 pub(crate) async fn test(mut exchange: Exchange) -> Result<Reply> {
     let id = exchange.required("id")?.into_owned();
-    let node = exchange.node.clone();
-    let request = exchange.parse_tree(move |body| Request::of_patch(&node, body)).await?;
+    let (node, database) = (exchange.node.clone(), exchange.database().clone());
+    let request = exchange.parse_tree(move |body| Request::of_patch(&node, &database, body)).await?;
     let database = exchange.database().clone();
     let run = move || Ok(QueryPatch::of_query(&database, &request.query)?.test(&id)?);
     let report = exchange.node.bridge.run(Pool::Reads, run).await?;

@@ -49,8 +49,8 @@ const ENTRIES: &str = "entries";
 pub(crate) async fn post(mut exchange: Exchange) -> Result<Reply> {
     let start = Instant::now();
     refuse_missing(&exchange)?;
-    let node = exchange.node.clone();
-    let request = exchange.parse_tree(move |body| Request::of_body(&node, body)).await?;
+    let (node, database) = (exchange.node.clone(), exchange.database().clone());
+    let request = exchange.parse_tree(move |body| Request::of_body(&node, &database, body)).await?;
     if exchange.query().get("debug").is_some_and(|form| form == EXPLAIN) {
         return Ok(explain(&exchange, &request));
     }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use database::Database;
 use database::limits::STALE_WAIT;
 use database::queries::{Freshness, Query};
 use database::time_span::{self, TIME_SPAN};
@@ -22,7 +23,8 @@ impl Request {
     /// Reads `query`, `start`, `pageSize` and how it is answered from a query string.
     pub(crate) fn of_address(exchange: &Exchange) -> Result<Request> {
         let query = exchange.query();
-        let parsed = Request::parse(&exchange.node, &query.get("query").unwrap_or_default(), None)?;
+        let parsed =
+            Request::parse(&exchange.node, exchange.database(), &query.get("query").unwrap_or_default(), None)?;
         let (mut query_of, mut freshness) = (parsed.refuse_update()?, Freshness::default());
         let plan = &mut query_of.plan;
         plan.page = plan.page.within(query.page_start()?, query.number("pageSize")?);
@@ -35,14 +37,14 @@ impl Request {
     }
 
     /// Reads `{"Query":..,"QueryParameters":..,"WaitForNonStaleResults":..}` and what old clients add.
-    pub(crate) fn of_body(node: &Node, body: &[u8]) -> Result<Request> {
+    pub(crate) fn of_body(node: &Node, database: &Database, body: &[u8]) -> Result<Request> {
         let body = parse_query(body)?;
         let text = body.get("Query").and_then(json::Value::as_str).unwrap_or_default();
         let parameters = body.get("QueryParameters");
         if !matches!(parameters, None | Some(json::Value::Null | json::Value::Object(_))) {
             return Err(Error::Argument("'QueryParameters' must be an object".to_owned()));
         }
-        let mut query = Request::parse(node, text, parameters)?.refuse_update()?;
+        let mut query = Request::parse(node, database, text, parameters)?.refuse_update()?;
         let plan = &mut query.plan;
         let number = |name| match body.get(name) {
             None | Some(json::Value::Null) => Ok(None),
@@ -73,7 +75,12 @@ impl Request {
     }
 
     /// Parses the text of a query.
-    pub(crate) fn parse(node: &Node, text: &str, parameters: Option<&json::Value>) -> Result<Query> {
+    pub(crate) fn parse(
+        node: &Node,
+        database: &Database,
+        text: &str,
+        parameters: Option<&json::Value>,
+    ) -> Result<Query> {
         if text.trim().is_empty() {
             return Err(Error::InvalidOperation("Index query does not contain 'Query' field.".to_owned()));
         }
@@ -85,11 +92,11 @@ impl Request {
                 what: "The text of the query",
             });
         }
-        Ok(Query::parse(text, parameters).map_err(database::Error::from)?)
+        Ok(Query::parse_for(text, parameters, &database.read()).map_err(database::Error::from)?)
     }
 
     /// Reads `{"Query":{"Query":..,"QueryParameters":..}}`, whose query has to end with `update`.
-    pub(crate) fn of_patch(node: &Node, body: &[u8]) -> Result<Request> {
+    pub(crate) fn of_patch(node: &Node, database: &Database, body: &[u8]) -> Result<Request> {
         // A parameter may become part of a document, which has no numbers beyond a double.
         let body = parse_object(body).map_err(|error| match error {
             Error::Json(error) if error.reason == json::Reason::NumberOutOfRange => {
@@ -105,7 +112,7 @@ impl Request {
         if !matches!(parameters, None | Some(json::Value::Null | json::Value::Object(_))) {
             return Err(Error::Argument("'QueryParameters' must be an object".to_owned()));
         }
-        let query = Request::parse(node, text, parameters)?.require_update()?;
+        let query = Request::parse(node, database, text, parameters)?.require_update()?;
         Ok(Request { query, freshness: Freshness::default() })
     }
 }
