@@ -572,6 +572,32 @@ def cluster_wide_sessions():
 
 
 @test
+def counters():
+    """counters"""
+    save(("counted/1", User(name="Ann")), ("counted/2", User(name="Bob")))
+    with STORE.open_session() as session:
+        session.counters_for("counted/1").increment("likes", 3)
+        session.counters_for("counted/1").increment("Views")
+        session.counters_for("counted/2").increment("likes", -1)
+        session.save_changes()
+    with STORE.open_session() as session:
+        equal(session.counters_for("counted/1").get("LIKES"), 3)
+        equal(session.counters_for("counted/1").get_all(), {"Views": 1, "likes": 3})
+        session.counters_for("counted/1").delete("views")
+        session.save_changes()
+    with STORE.open_session() as session:
+        ann = session.load("counted/1", User, lambda includes: includes.include_counter("likes"))
+        requests = session.advanced.number_of_requests
+        equal(session.counters_for_entity(ann).get("likes"), 3)
+        equal(session.advanced.number_of_requests, requests)
+    with STORE.bulk_insert() as bulk:
+        for _ in range(10):
+            bulk.counters_for("counted/2").increment("likes", 2)
+    with STORE.open_session() as session:
+        equal(session.counters_for("counted/2").get("likes"), 19)
+
+
+@test
 def statistics():
     """collection and database statistics"""
     collections = STORE.maintenance.send(GetCollectionStatisticsOperation())

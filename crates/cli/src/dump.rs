@@ -1,8 +1,9 @@
 //! `rookery dump DIR`: the documents of one database as JSON lines, in the order of writing.
 //!
-//! Each line is what a client would get, so that `rookery import` takes it back; after them the identities, one a line:
-//! `{"@identity":{"Name":"orders|","Value":7}}`. A compare-exchange value is a line
-//! `{"@compare-exchange":{"Key":"names/ann","Value":{"Object":1}}}`. One snapshot, straight from the files.
+//! Each line is what a client would get, so that `rookery import` takes it back; after them the counters, one a line, as
+//! `{"@counter":{"DocumentId":"orders/1","CounterName":"likes","TotalValue":7}}`, compare-exchange values:
+//! `{"@compare-exchange":{"Key":"names/ann","Value":{"Object":1}}}`, and the identities: `{"@identity":{"Name":"orders|","Value":7}}`.
+//! One snapshot, straight from the files.
 
 use std::io::{BufWriter, IsTerminal, Write};
 use std::path::PathBuf;
@@ -31,7 +32,6 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let _lock = folders::lock_node_above(&arguments.folder)?;
     let store = DocumentStore::open(folders::open(&arguments.folder)?, StoreOptions::default())?;
     let snapshot = store.read();
-    let kinds: Vec<ItemKind> = ItemKind::all().collect();
     let mut out = BufWriter::with_capacity(1 << 20, output());
     let count = match &arguments.collection {
         Some(name) => snapshot.collection(name)?.map_or(0, |collection| collection.total().count),
@@ -40,17 +40,20 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     // A bar among the lines of a terminal would tear them.
     let bar = if std::io::stdout().is_terminal() { ProgressBar::hidden() } else { progress::steps("documents", count) };
     let mut line = Vec::new();
-    for item in snapshot.items(&kinds, arguments.collection.as_deref(), 0)? {
-        let item = item?;
-        // An imported document is new to cluster-wide transactions.
-        if item.compare_exchange_value().is_some_and(|value| value.is_guard()) {
-            continue;
+    // A kind after the other: what belongs to documents stands behind them.
+    for kind in ItemKind::all() {
+        for item in snapshot.items(&[kind], arguments.collection.as_deref(), 0)? {
+            let item = item?;
+            // An imported document is new to cluster-wide transactions.
+            if item.compare_exchange_value().is_some_and(|value| value.is_guard()) {
+                continue;
+            }
+            line.clear();
+            item.dump(&mut line);
+            line.push(b'\n');
+            out.write_all(&line)?;
+            bar.inc(1);
         }
-        line.clear();
-        item.dump(&mut line);
-        line.push(b'\n');
-        out.write_all(&line)?;
-        bar.inc(1);
     }
     bar.finish_and_clear();
     // They are of no collection.

@@ -31,6 +31,19 @@ pub struct DocumentChange {
     pub change_vector: String,
     /// True if it was deleted.
     pub is_deletion: bool,
+    /// The counter of the document that this is a change of; `None`: of the document itself.
+    pub counter: Option<ChangedCounter>,
+}
+
+/// A counter that was written or deleted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChangedCounter {
+    /// Its name.
+    pub name: String,
+    /// Its value; 0 if it was deleted.
+    pub value: i64,
+    /// True if it was not changed since it was made.
+    pub is_new: bool,
 }
 
 /// One tree of etags.
@@ -61,12 +74,30 @@ impl<'s> Snapshot<'s> {
     ///
     /// Storage fails.
     pub fn document_changes(&self, after: Etag, count_max: usize) -> Result<(Vec<DocumentChange>, Etag)> {
+        self.changes_of_documents(&[ItemKind::Document], after, count_max)
+    }
+
+    /// The same with the changes of their counters.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails.
+    pub fn document_and_counter_changes(&self, after: Etag, count_max: usize) -> Result<(Vec<DocumentChange>, Etag)> {
+        self.changes_of_documents(&[ItemKind::Document, ItemKind::Counter], after, count_max)
+    }
+
+    fn changes_of_documents(
+        &self,
+        kinds: &[ItemKind],
+        after: Etag,
+        count_max: usize,
+    ) -> Result<(Vec<DocumentChange>, Etag)> {
         let last = self.last_etag()?;
         let mut changes = Vec::new();
         if last == after {
             return Ok((changes, last));
         }
-        for item in self.changes(&[ItemKind::Document], None, after)?.take(count_max) {
+        for item in self.changes(kinds, None, after)?.take(count_max) {
             let item = item?;
             let document = item.document();
             let collection = match &document {
@@ -75,10 +106,18 @@ impl<'s> Snapshot<'s> {
             };
             changes.push(DocumentChange {
                 etag: item.etag(),
-                id: item.id().to_owned(),
+                id: item.document_id().to_owned(),
                 collection,
                 change_vector: item.change_vector(),
-                is_deletion: document.is_none(),
+                is_deletion: item.is_deleted(),
+                counter: item.counter_name().map(|name| {
+                    let counter = item.counter();
+                    ChangedCounter {
+                        name: name.to_owned(),
+                        value: counter.map_or(0, |counter| counter.total()),
+                        is_new: counter.is_some_and(|counter| counter.is_new()),
+                    }
+                }),
             });
         }
         let until = if changes.len() < count_max { last } else { changes.last().map_or(after, |change| change.etag) };

@@ -33,6 +33,11 @@ impl<'t> Document<'t> {
         Ok(Document { item })
     }
 
+    /// The name of the counter that it stands for in indexes; `None`: it is a document.
+    pub fn counter_name(&self) -> Option<&'t str> {
+        self.item.counter_name()
+    }
+
     /// The id as it is spelled.
     pub fn id(&self) -> &'t str {
         self.item.id()
@@ -87,9 +92,15 @@ impl<'t> Document<'t> {
         crate::commands::patch::whole(&self.metadata_of_scripts(), self.body().bytes())
     }
 
-    /// The properties of `@metadata` that clients set, and `@archived` if it is archived, JSON without braces.
+    /// The properties of `@metadata` that clients set, those that the server maintains, and `@archived` if it is archived, JSON without
+    /// braces.
     pub fn metadata_of_scripts(&self) -> Cow<'t, [u8]> {
-        crate::commands::patch::with_archived(self.stored_metadata(), self.flags().is_archived())
+        let stored = crate::commands::patch::with_archived(self.stored_metadata(), self.flags().is_archived());
+        match (stored.is_empty(), self.server_metadata()) {
+            (_, b"") => stored,
+            (true, server) => Cow::Borrowed(server),
+            (false, server) => Cow::Owned([&stored, &b","[..], server].concat()),
+        }
     }
 
     /// The collection as this document spells it; None if it names none.

@@ -46,16 +46,10 @@ macro_rules! features {
 features! {
     Attachments, "attachments", "attachments",
         "An attachment is a file that belongs to a document.";
-    Counters, "counters", "counters",
-        "A counter is a number that belongs to a document and is raised without writing the document.";
     TimeSeries, "time series", "time-series",
         "A time series is a sequence of values with times that belongs to a document.";
     Revisions, "revisions", "revisions",
         "A revision is a former state of a document, kept when the document changes.";
-    Subscriptions, "subscriptions", "subscriptions",
-        "A subscription sends the documents that match a query to a client, and remembers which the client has confirmed.";
-    Tcp, "TCP connections (subscriptions, replication)", "tcp-connections",
-        "RavenDB's nodes and clients open TCP connections of their own for subscriptions and replication.";
     BackupForms, "some forms of backup", "some-forms-of-backup",
         "Backups go to no FTP server and no Glacier, are not uploaded without a file in between, and run no script for their settings.";
     SchemaValidation, "schema validation", "schema-validation",
@@ -80,8 +74,8 @@ features! {
         "A custom analyzer is a class in C# that cuts a text into terms.";
     IndexesInRecord, "indexes in the record of a database", "indexes-in-the-record-of-a-database",
         "Index definitions are put by their own endpoint, not as a part of a database's record.";
-    IndexSources, "index sources other than documents", "index-sources-other-than-documents",
-        "RavenDB also indexes counters and time series.";
+    IndexSources, "indexes over time series", "indexes-over-time-series",
+        "RavenDB also indexes time series.";
     IndexDeployment, "rolling deployment of indexes", "rolling-deployment-of-indexes",
         "A rolling deployment fills a new index on one node after the other.";
     CsharpSources, "added sources and assemblies in C#", "added-sources-and-assemblies-in-c",
@@ -157,7 +151,6 @@ impl Feature {
     /// The feature that a function of scripts and of JavaScript indexes needs, where the function does not exist here.
     pub fn of_script_function(name: &str) -> Feature {
         match name {
-            "counter" | "counterRaw" | "incrementCounter" | "deleteCounter" | "counterNamesFor" => Feature::Counters,
             "timeseries" | "timeSeriesNamesFor" => Feature::TimeSeries,
             "attachments" | "attachmentsFor" | "loadAttachment" | "loadAttachments" => Feature::Attachments,
             "embeddings" | "loadVector" => Feature::TextEmbeddings,
@@ -212,8 +205,8 @@ mod tests {
         let version = env!("CARGO_PKG_VERSION");
         let whole = Feature::TimeSeries.missing();
         assert_eq!(whole.to_string(), format!("Rookery {version} does not support time series yet"));
-        let part = Feature::Counters.missing_for("the command 'Counters'");
-        let expected = "does not support the command 'Counters' yet (missing feature: counters)";
+        let part = Feature::TimeSeries.missing_for("the command 'TimeSeries'");
+        let expected = "does not support the command 'TimeSeries' yet (missing feature: time series)";
         assert_eq!(part.to_string(), format!("Rookery {version} {expected}"));
     }
 }

@@ -33,7 +33,7 @@ mod write;
 mod writing;
 
 pub use change_vector::{ChangeVector, Order};
-pub use changes::{Changes, DocumentChange};
+pub use changes::{ChangedCounter, Changes, DocumentChange};
 pub use commands::batch::Batch;
 pub use commands::command::{Command, CommandKind, Expected};
 pub use commands::outcome::{CommandResult, NO_DATE, Outcome, WrittenPatch};

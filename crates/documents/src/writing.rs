@@ -298,9 +298,12 @@ impl<'a, 'e> Writing<'a, 'e> {
             }
             Action::Patched(patched) => self.run_patched(batch, patched, outcome),
             Action::Counters(counters) => {
-                outcome.counter_count += counters.operations.len() as u64;
-                self.run_counters(counters)
+                let (result, done_count) = self.run_counters(counters)?;
+                outcome.counter_count += done_count;
+                Ok(result)
             }
+            // It was checked before the first command.
+            Action::CheckCounters(_) => Ok(CommandResult::TrackChanges),
             Action::TrackChanges(entities) => {
                 entities.iter().try_for_each(|(id, vector)| self.check_unchanged(id, vector))?;
                 Ok(CommandResult::TrackChanges)
@@ -312,7 +315,8 @@ impl<'a, 'e> Writing<'a, 'e> {
     fn run_patched(&mut self, batch: &Batch, patched: &Patched, outcome: &mut Outcome) -> Result<CommandResult> {
         let mut last = None;
         for command in &patched.commands {
-            last = Some(self.run_command(batch, command, outcome)?);
+            let result = self.run_command(batch, command, outcome)?;
+            last = Some(result).filter(|_| !matches!(command.action, Action::CheckCounters(_)));
         }
         let Some(report) = &patched.report else { return Ok(CommandResult::PatchMany) };
         let written = match last {
@@ -341,6 +345,14 @@ impl<'a, 'e> Writing<'a, 'e> {
         for (key, index) in &batch.value_reads {
             if self.index_of_value(key)? != *index {
                 return Err(Error::ReadChanged { id: key.clone() });
+            }
+        }
+        for command in &batch.commands {
+            let Action::Patched(patched) = &command.action else { continue };
+            for command in &patched.commands {
+                if let Action::CheckCounters(reads) = &command.action {
+                    self.check_counters(reads)?;
+                }
             }
         }
         Ok(())

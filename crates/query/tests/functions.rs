@@ -188,11 +188,11 @@ fn errors_name_the_arguments_and_clauses_of_the_table() {
     check_refused("from U where when($a, A = 1)", "when() in a condition");
     check_refused("from U where today()", "Function 'today' is not a condition of `where`");
     check_refused(
-        "from U select COUNTER('x')",
+        "from U include revisions('x')",
         concat!(
             "Rookery ",
             env!("CARGO_PKG_VERSION"),
-            " does not support counter() in 'select' yet (missing feature: counters)"
+            " does not support revisions() in 'include' yet (missing feature: revisions)"
         ),
     );
     check_refused("from U select sum(A)", "sum may only be used in group by queries");

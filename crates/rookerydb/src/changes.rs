@@ -88,7 +88,7 @@ struct FeedState {
 
 impl Change {
     fn of(change: DocumentChange) -> Change {
-        let DocumentChange { etag, id, collection, change_vector, is_deletion } = change;
+        let DocumentChange { etag, id, collection, change_vector, is_deletion, counter: _ } = change;
         let kind = if is_deletion { ChangeKind::Delete } else { ChangeKind::Put };
         Change { kind, id, collection, change_vector, etag }
     }

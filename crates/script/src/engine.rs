@@ -173,6 +173,10 @@ impl Engine {
                 let id = host.new_id(&given).map_err(Error::Host)?;
                 self.shared.state.borrow_mut().answers.ids.push(id);
             }
+            Some(Question::Counter(id, name)) => {
+                let counter = host.counter(&id, &name).map_err(Error::Host)?;
+                self.shared.state.borrow_mut().answer_counter(&id, &name, counter);
+            }
             None => {}
         }
         Ok(())

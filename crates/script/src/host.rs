@@ -24,6 +24,15 @@ pub struct Stored {
     pub ticks: u64,
 }
 
+/// A counter of a document.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counter {
+    /// The value of each database, by its name; `None`: there is no such counter.
+    pub values: Option<Vec<(String, i64)>>,
+    /// The name of this database.
+    pub own: String,
+}
+
 /// What ids are compared by: those with the same key are of one document.
 pub type Key = fn(id: &str) -> Vec<u8>;
 
@@ -52,6 +61,15 @@ pub trait Host {
     ///
     /// Why there is none.
     fn new_id(&mut self, given: &str) -> Result<String, String>;
+
+    /// The counter of a document, both in any case.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be read: scripts of most places read no counters.
+    fn counter(&mut self, _id: &str, _name: &str) -> Result<Counter, String> {
+        Err("counters cannot be read by this script".to_owned())
+    }
 }
 
 /// A host that has nothing.

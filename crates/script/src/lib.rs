@@ -39,7 +39,7 @@ mod token;
 mod watchdog;
 
 pub use error::{Error, Result};
-pub use host::{Document, Host, Key, NoHost, Stored};
+pub use host::{Counter, Document, Host, Key, NoHost, Stored};
 pub use limits::{Limits, SCRIPT_SIZE_MAX};
 pub use memory::{Reservation, Reserve, reserving};
 pub use outcome::{Effect, Outcome};

@@ -21,6 +21,7 @@ pub(crate) fn natives<'js>(ctx: &Ctx<'js>, shared: &Rc<Shared>) -> Result<Object
     let natives = Object::new(ctx.clone())?;
     add_documents(ctx, shared, &natives)?;
     add_effects(ctx, shared, &natives)?;
+    add_counters(ctx, shared, &natives)?;
     Ok(natives)
 }
 
@@ -157,6 +158,37 @@ fn add_effects<'js>(ctx: &Ctx<'js>, shared: &Rc<Shared>, natives: &Object<'js>) 
     natives.set("missing", Function::new(ctx.clone(), missing)?)
 }
 
+fn add_counters<'js>(ctx: &Ctx<'js>, shared: &Rc<Shared>, natives: &Object<'js>) -> Result<()> {
+    let of = shared.clone();
+    let document_id = move |place: usize| of.state.borrow().documents.get(place).map(|document| document.id.clone());
+    natives.set("documentId", Function::new(ctx.clone(), document_id)?)?;
+    let of = shared.clone();
+    let counter = move |ctx: Ctx<'js>, id: String, name: String| -> Result<Option<f64>> {
+        let values = of.state.borrow_mut().counter(&id, &name).map_err(|()| gave_up(&ctx))?;
+        let sum = |values: Vec<(String, i64)>| values.into_iter().map(|(_, value)| i128::from(value)).sum::<i128>();
+        Ok(values.map(|values| sum(values) as f64))
+    };
+    natives.set("counter", Function::new(ctx.clone(), counter)?)?;
+    let of = shared.clone();
+    let raw = move |ctx: Ctx<'js>, id: String, name: String| -> Result<Object<'js>> {
+        let values = of.state.borrow_mut().counter(&id, &name).map_err(|()| gave_up(&ctx))?;
+        let object = Object::new(ctx)?;
+        for (database, value) in values.unwrap_or_default() {
+            object.set(database, value as f64)?;
+        }
+        Ok(object)
+    };
+    natives.set("counterRaw", Function::new(ctx.clone(), raw)?)?;
+    let of = shared.clone();
+    let change = move |ctx: Ctx<'js>, id: String, name: String, Opt(delta): Opt<f64>| -> Result<()> {
+        of.may_write(&ctx)?;
+        // Fractions are cut off, as with the reference.
+        of.state.borrow_mut().change_counter(&id, &name, delta.map(|delta| delta as i64));
+        of.check_count(&ctx)
+    };
+    natives.set("changeCounter", Function::new(ctx.clone(), change)?)
+}
+
 impl Shared {
     fn refuse(&self, ctx: &Ctx<'_>, error: Error) -> rquickjs::Error {
         let message = error.to_string();
@@ -176,6 +208,7 @@ impl Shared {
             let state = self.state.borrow();
             let size = |effect: &Effect| match effect {
                 Effect::Put { json, .. } => json.len(),
+                Effect::Counter { id, name, .. } => id.len() + name.len(),
                 Effect::Delete { .. } | Effect::Unarchive { .. } => 0,
             };
             let printed = state.printed.iter().map(String::len).sum::<usize>();

@@ -38,6 +38,15 @@ pub enum Effect {
         /// The change vector it must have.
         expected: Option<String>,
     },
+    /// A counter of a document is to be changed.
+    Counter {
+        /// The id of the document.
+        id: String,
+        /// Its name.
+        name: String,
+        /// What is added to it; `None`: it is to be deleted.
+        delta: Option<i64>,
+    },
     /// A document is no longer archived, once it is written.
     Unarchive {
         /// Its id.

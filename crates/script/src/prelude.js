@@ -206,14 +206,49 @@
     };
     add("spatial", Object.freeze(spatial));
     for (const name of [
-        "counter", "counterRaw", "incrementCounter", "deleteCounter", "timeseries", "attachments", "crypto",
-        "toStringWithFormat", "embeddings", "text", "loadAttachment", "loadAttachments", "attachmentsFor", "counterNamesFor",
+        "timeseries", "attachments", "crypto",
+        "toStringWithFormat", "embeddings", "text", "loadAttachment", "loadAttachments", "attachmentsFor",
         "timeSeriesNamesFor", "createSpatialField", "createVector", "loadVector",
     ]) {
         const missing = () => { native.missing(name); throw new ErrorOf(name); };
         // Some are called, others have members that are.
         add(name, ["crypto", "embeddings", "text"].includes(name) ? new ProxyOf({}, { get: missing }) : missing);
     }
+    // The id of the document that a call about a counter names.
+    const counterId = (signature, document, name) => {
+        const place = isObject(document) ? apply(mapGet, documents, [document]) : undefined;
+        const id = place === undefined ? document : native.documentId(place);
+        if (typeof id !== "string" || id === "") refuse(`${signature}: 'doc' must be a string argument (the document id) or the actual document instance itself`);
+        if (typeof name !== "string" || name === "") refuse(`${signature}: 'name' must be a non-empty string argument`);
+        return id;
+    };
+    add("counter", function (document, name) {
+        if (arguments.length !== 2) refuse("counter(doc, name) must be called with exactly 2 arguments");
+        const value = native.counter(counterId("counter(doc, name)", document, name), name);
+        return value === undefined ? null : value;
+    });
+    add("counterRaw", function (document, name) {
+        if (arguments.length !== 2) refuse("counterRaw(doc, name) must be called with exactly 2 arguments");
+        return native.counterRaw(counterId("counterRaw(doc, name)", document, name), name);
+    });
+    add("incrementCounter", function (document, name, value) {
+        if (arguments.length < 2 || arguments.length > 3) refuse(`There is no overload of method 'incrementCounter' that takes ${arguments.length} arguments. Supported overloads are : 'incrementCounter(doc, name)' , 'incrementCounter(doc, name, value)'`);
+        const signature = arguments.length === 2 ? "incrementCounter(doc, name)" : "incrementCounter(doc, name, value)";
+        const id = counterId(signature, document, name), delta = arguments.length === 2 ? 1 : value;
+        if (typeof delta !== "number" || delta !== delta) refuse(`${signature}: 'value' must be a number argument`);
+        native.changeCounter(id, name, delta);
+        return true;
+    });
+    add("deleteCounter", function (document, name) {
+        if (arguments.length !== 2) refuse("deleteCounter(doc, name) must be called with exactly 2 arguments");
+        native.changeCounter(counterId("deleteCounter(doc, name)", document, name), name);
+        return true;
+    });
+    add("counterNamesFor", function (document) {
+        if (arguments.length !== 1) refuse("counterNamesFor(doc) must be called with a single argument");
+        const names = isObject(document) && isObject(document["@metadata"]) ? document["@metadata"]["@counters"] : undefined;
+        return isArray(names) ? names : [];
+    });
     add("console", Object.freeze({ log: value => native.print(tools, value) }));
     defineProperty(Object, "map", {
         value: (object, f) => {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::error::Error;
-use crate::host::{Document, Key};
+use crate::host::{Counter, Document, Key};
 use crate::origin::Origin;
 use crate::outcome::Effect;
 
@@ -17,6 +17,8 @@ pub(crate) enum Question {
     Value(String),
     /// A whole id for a document that is put under this one.
     Id(String),
+    /// A counter, by the id of its document and its name.
+    Counter(String, String),
 }
 
 /// The state of a run.
@@ -30,6 +32,8 @@ pub(crate) struct RunState {
     key: Option<Key>,
     /// Documents by the keys of their ids, as this run sees them; `None`: there is none.
     by_id: HashMap<Vec<u8>, Option<usize>>,
+    /// Counters that this run changes.
+    counters: HashMap<CounterKey, CounterChange>,
     /// New ids that this run was given.
     pub ids_taken: usize,
     /// Why it was given up.
@@ -57,6 +61,20 @@ pub(crate) struct Answers {
     /// By their keys, compared as ids are.
     values: HashMap<Vec<u8>, Option<Rc<[u8]>>>,
     pub ids: Vec<String>,
+    /// By the keys of their documents' ids and of their names.
+    counters: HashMap<CounterKey, Rc<Counter>>,
+}
+
+/// The keys of a document's id and of the name of its counter.
+type CounterKey = (Vec<u8>, Vec<u8>);
+
+/// What a run does to a counter.
+#[derive(Debug, Default)]
+struct CounterChange {
+    /// What the host has does not count.
+    is_deleted: bool,
+    /// The sum of the increments since.
+    delta: Option<i64>,
 }
 
 impl RunState {
@@ -129,6 +147,49 @@ impl RunState {
         };
         self.ids_taken += 1;
         Ok(id)
+    }
+
+    fn counter_key(&self, id: &str, name: &str) -> CounterKey {
+        (self.key_of(id), self.key_of(name))
+    }
+
+    /// The host's answer to the question for a counter.
+    pub fn answer_counter(&mut self, id: &str, name: &str, counter: Counter) {
+        self.answers.counters.insert(self.counter_key(id, name), Rc::new(counter));
+    }
+
+    /// The values of a counter, as this run sees them; `Ok(None)`: there is none, `Err`: it is not known yet.
+    pub fn counter(&mut self, id: &str, name: &str) -> Result<Option<Vec<(String, i64)>>, ()> {
+        let key = self.counter_key(id, name);
+        let Some(answer) = self.answers.counters.get(&key) else {
+            self.question.get_or_insert(Question::Counter(id.to_owned(), name.to_owned()));
+            return Err(());
+        };
+        let change = self.counters.get(&key);
+        let stored = answer.values.clone().filter(|_| !change.is_some_and(|change| change.is_deleted));
+        let Some(delta) = change.and_then(|change| change.delta) else { return Ok(stored) };
+        let mut values = stored.unwrap_or_default();
+        match values.iter_mut().find(|(database, _)| *database == answer.own) {
+            Some((_, value)) => *value = value.saturating_add(delta),
+            None => values.push((answer.own.clone(), delta)),
+        }
+        Ok(Some(values))
+    }
+
+    /// Changes a counter.
+    ///
+    /// * `delta`: what is added to it; `None`: it is deleted.
+    pub fn change_counter(&mut self, id: &str, name: &str, delta: Option<i64>) {
+        let key = self.counter_key(id, name);
+        match delta {
+            Some(delta) => {
+                let change = self.counters.entry(key).or_default();
+                // What is no 64-bit number is refused when it is written.
+                change.delta = Some(change.delta.unwrap_or_default().saturating_add(delta));
+            }
+            None => _ = self.counters.insert(key, CounterChange { is_deleted: true, delta: None }),
+        }
+        self.effects.push(Effect::Counter { id: id.to_owned(), name: name.to_owned(), delta });
     }
 
     /// How many things it wants of the host: effects, includes, lines.

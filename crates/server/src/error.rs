@@ -234,6 +234,8 @@ const INVALID_OPERATION: &str = "System.InvalidOperationException";
 const INVALID_DATA: &str = "System.IO.InvalidDataException";
 const END_OF_STREAM: &str = "System.IO.EndOfStreamException";
 const NOT_SUPPORTED: &str = "Raven.Client.Exceptions.RavenException";
+const COLLECTION_MISMATCH: &str = "Raven.Client.Exceptions.Documents.DocumentCollectionMismatchException";
+const COUNTER_OVERFLOW: &str = "Raven.Client.Exceptions.Documents.Counters.CounterOverflowException";
 const CONCURRENCY: &str = "Raven.Client.Exceptions.ConcurrencyException";
 
 const TRANSACTION_CONCURRENCY: &str = "Raven.Client.Exceptions.ClusterTransactionConcurrencyException";
@@ -693,14 +695,10 @@ fn documents_shape(error: &database::documents::Error) -> Shape {
             exception: CONCURRENCY,
             extra: vec![("Id", Some(id.clone())), ("ExpectedChangeVector", None), ("ActualChangeVector", None)],
         },
-        E::CollectionMismatch { .. } => {
-            Shape::refused("Raven.Client.Exceptions.Documents.DocumentCollectionMismatchException")
-        }
+        E::CollectionMismatch { .. } => Shape::refused(COLLECTION_MISMATCH),
         E::BadId { .. } | E::BadCounterName { .. } => Shape::refused(ARGUMENT),
         E::MissingDocument { .. } => Shape::refused("Raven.Client.Exceptions.Documents.DocumentDoesNotExistException"),
-        E::CounterOverflow { .. } => {
-            Shape::refused("Raven.Client.Exceptions.Documents.Counters.CounterOverflowException")
-        }
+        E::CounterOverflow { .. } => Shape::refused(COUNTER_OVERFLOW),
         E::Json(error) if error.reason == json::Reason::UnexpectedEnd => Shape::refused(END_OF_STREAM),
         E::Json(_) => Shape::refused(INVALID_DATA),
         E::NotAnObject { .. } => Shape::refused("Sparrow.Exceptions.InvalidStartOfObjectException"),

@@ -5,11 +5,11 @@
 //! its latest state, and a slow watcher delays no other. No watcher misses a change: tombstones stay until they are pulled, and a
 //! watcher that falls behind the buffer ([`CHANGES_KEPT_SIZE_MAX`]) is notified of that.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Weak};
 
-use database::documents::{DocumentChange, Etag, id};
+use database::documents::{ChangedCounter, DocumentChange, Etag, id};
 use database::{ChangeListener, Committed, Database, IndexChange, TombstoneHolder};
 use parking_lot::Mutex;
 use tokio::sync::{Notify, broadcast, watch};
@@ -17,7 +17,7 @@ use tokio::sync::{Notify, broadcast, watch};
 use crate::error::Result;
 use crate::limits::{CHANGES_FRAME_COUNT_MAX, CHANGES_KEPT_SIZE_MAX, INDEX_CHANGES_KEPT_MAX};
 
-/// One change of a document.
+/// One change of a document, or of a counter of it.
 #[derive(Debug)]
 pub(crate) struct Change {
     etag: Etag,
@@ -28,20 +28,31 @@ pub(crate) struct Change {
     /// Keys of id and collection, by which they are compared.
     pub(crate) id_key: String,
     pub(crate) collection_key: Option<String>,
+    /// The counter, with the key of its name; `None`: the document itself was changed.
+    pub(crate) counter: Option<(ChangedCounter, String)>,
 }
 
 impl Change {
     fn of(change: DocumentChange) -> Arc<Change> {
-        let DocumentChange { etag, id, collection, change_vector, is_deletion } = change;
-        let kind = if is_deletion { "Delete" } else { "Put" };
+        let DocumentChange { etag, id, collection, change_vector, is_deletion, counter } = change;
+        let kind = match &counter {
+            _ if is_deletion => "Delete",
+            Some(counter) if !counter.is_new => "Increment",
+            _ => "Put",
+        };
+        let counter = counter.map(|counter| {
+            let key = id::lower_text(&counter.name);
+            (counter, key)
+        });
         let (id_key, collection_key) = (id::lower_text(&id), collection.as_deref().map(id::lower_text));
-        Arc::new(Change { etag, kind, id, collection, change_vector, id_key, collection_key })
+        Arc::new(Change { etag, kind, id, collection, change_vector, id_key, collection_key, counter })
     }
 
     /// Bytes in memory, about.
     fn size(&self) -> usize {
         let collection = self.collection.as_ref().map_or(0, String::len);
-        size_of::<Change>() + 2 * (self.id.len() + collection) + self.change_vector.len()
+        let counter = self.counter.as_ref().map_or(0, |(counter, _)| counter.name.len());
+        size_of::<Change>() + 2 * (self.id.len() + collection + counter) + self.change_vector.len()
     }
 }
 
@@ -110,6 +121,8 @@ struct Recent {
     /// Up to where each watcher has taken them.
     places: HashMap<u64, Etag>,
     next_place: u64,
+    /// The watchers of counters. Without one, changes of counters are not pulled.
+    of_counters: HashSet<u64>,
 }
 
 impl Recent {
@@ -219,7 +232,8 @@ impl Feed {
     fn pull(&self) -> Result<bool> {
         let snapshot = self.database.read();
         let now = snapshot.last_etag()?;
-        let since = {
+        // After the snapshot: a watcher of counters that comes later has seen what it shows.
+        let (since, has_counters) = {
             let mut recent = self.recent.lock();
             if recent.places.is_empty() {
                 recent.until = now.max(recent.until);
@@ -227,9 +241,12 @@ impl Feed {
                 self.bell.seen_etag.store(now, Relaxed);
                 return Ok(false);
             }
-            recent.until
+            (recent.until, !recent.of_counters.is_empty())
         };
-        let (changes, until) = snapshot.document_changes(since, CHANGES_FRAME_COUNT_MAX)?;
+        let (changes, until) = match has_counters {
+            true => snapshot.document_and_counter_changes(since, CHANGES_FRAME_COUNT_MAX)?,
+            false => snapshot.document_changes(since, CHANGES_FRAME_COUNT_MAX)?,
+        };
         let changes: Vec<_> = changes.into_iter().map(Change::of).collect();
         let mut recent = self.recent.lock();
         recent.size += changes.iter().map(|change| change.size()).sum::<usize>();
@@ -297,6 +314,15 @@ pub(crate) struct ChangePage {
 }
 
 impl FeedCursor {
+    /// Whether it takes changes of counters, those after this call.
+    pub(crate) fn set_watches_counters(&self, watches: bool) {
+        let mut recent = self.feed.recent.lock();
+        match watches {
+            true => recent.of_counters.insert(self.number),
+            false => recent.of_counters.remove(&self.number),
+        };
+    }
+
     /// The changes since the last time; None if some of them are no longer kept.
     pub(crate) fn take(&self) -> Option<ChangePage> {
         let mut recent = self.feed.recent.lock();
@@ -317,6 +343,7 @@ impl Drop for FeedCursor {
     fn drop(&mut self) {
         let mut recent = self.feed.recent.lock();
         recent.places.remove(&self.number);
+        recent.of_counters.remove(&self.number);
         recent.trim();
     }
 }
@@ -327,7 +354,7 @@ mod tests {
 
     fn change(etag: Etag, size: usize) -> Arc<Change> {
         let (id, change_vector) = ("x".repeat(size), String::new());
-        Change::of(DocumentChange { etag, id, collection: None, change_vector, is_deletion: false })
+        Change::of(DocumentChange { etag, id, collection: None, change_vector, is_deletion: false, counter: None })
     }
 
     #[test]

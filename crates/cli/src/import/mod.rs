@@ -146,6 +146,7 @@ struct Import<'a> {
     row_count: u64,
     documents: u64,
     made_ids: u64,
+    counters: u64,
     identities: u64,
     /// Compare-exchange values.
     values: u64,
@@ -172,6 +173,7 @@ impl<'a> Import<'a> {
             row_count: 0,
             documents: 0,
             made_ids: 0,
+            counters: 0,
             identities: 0,
             values: 0,
             skipped: Skipped::default(),
@@ -183,7 +185,9 @@ impl<'a> Import<'a> {
         let identity = row.identity();
         self.command.clear();
         let value = row.compare_exchange_value();
+        let is_counter = identity.is_none() && value.is_none() && row.write_counter(&mut self.command);
         let has_own_id = match (&identity, &value) {
+            _ if is_counter => true,
             (Some(_), _) | (_, Some(_)) => true,
             (None, None) => match row.write_command(&self.shape, &mut self.command) {
                 Ok(has_own_id) => has_own_id,
@@ -208,6 +212,10 @@ impl<'a> Import<'a> {
             return Ok(Ok(()));
         }
         insert.send(&self.command)?;
+        if is_counter {
+            self.counters += 1;
+            return Ok(Ok(()));
+        }
         self.documents += 1;
         self.made_ids += u64::from(!has_own_id);
         Ok(Ok(()))
@@ -218,8 +226,8 @@ impl<'a> Import<'a> {
         if let Some(insert) = self.insert {
             insert.finish()?;
         }
-        let Import { row_count, documents, made_ids, identities, values, skipped, .. } = self;
-        Ok(Tally { row_count, documents, made_ids, identities, values, skipped })
+        let Import { row_count, documents, made_ids, counters, identities, values, skipped, .. } = self;
+        Ok(Tally { row_count, documents, made_ids, counters, identities, values, skipped })
     }
 }
 
@@ -229,6 +237,7 @@ struct Tally {
     documents: u64,
     /// Documents whose ids the server made.
     made_ids: u64,
+    counters: u64,
     identities: u64,
     values: u64,
     skipped: Skipped,
@@ -248,10 +257,14 @@ impl Tally {
             0 => String::new(),
             count => format!(" and {}", counted(count, "compare-exchange value")),
         };
+        let counters = match self.counters {
+            0 => String::new(),
+            count => format!(", {}", counted(count, "counter")),
+        };
         let documents = counted(self.documents, "document");
         let are = is_or_are(stored);
         if stored > 0 {
-            writeln!(output(), "{documents}{identities}{values} from {file} {are} in '{database}'")?;
+            writeln!(output(), "{documents}{counters}{identities}{values} from {file} {are} in '{database}'")?;
         }
         if self.skipped.rows > 0 {
             let shown = if self.skipped.rows > SHOWN_MAX { "; the first of them are shown above" } else { "" };

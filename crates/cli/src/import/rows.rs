@@ -267,6 +267,28 @@ impl Row<'_> {
         Some((value.get("Key")?.as_str()?.into_owned(), value.get("Value")?.bytes()))
     }
 
+    /// Appends the command that raises a counter by its value, if the row is what `rookery dump` writes for one.
+    pub fn write_counter(&self, out: &mut Vec<u8>) -> bool {
+        let Some(counter) = self.0.get("@counter").filter(|_| self.0.members().count() == 1) else { return false };
+        let text = |name: &str| counter.get(name).and_then(Raw::as_str);
+        let value = counter.get("TotalValue").and_then(Raw::as_i64);
+        let (Some(id), Some(name), Some(value)) = (text("DocumentId"), text("CounterName"), value) else {
+            return false;
+        };
+        Writer::new(out).object(|json| {
+            json.name("Id").string(&id).name("Type").string("Counters");
+            json.name("Counters").object(|json| {
+                json.name("DocumentId").string(&id).name("Operations").array(|json| {
+                    json.object(|json| {
+                        json.name("Type").string("Increment").name("CounterName").string(&name);
+                        json.name("Delta").signed(value);
+                    });
+                });
+            });
+        });
+        true
+    }
+
     /// Appends `{"Id":..,"Type":"PUT","Document":..}`. True: the document has an id of its own; false: the server makes one.
     ///
     /// # Errors
@@ -534,6 +556,7 @@ mod tests {
         check(r#"{"@identity":{"Name":"orders|","Value":7}}"#, Some(("orders|", 7)));
         check(r#"{"@identity":{"Name":"orders|","Value":7},"@metadata":{}}"#, None);
         check(r#"{"@identity":7}"#, None);
+        check(r#"{"@counter":{"DocumentId":"a","CounterName":"b","TotalValue":7}}"#, None);
     }
 
     #[test]

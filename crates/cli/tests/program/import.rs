@@ -48,15 +48,18 @@ fn what_dump_writes_import_takes_back() {
         let target = format!("/databases/Shop/identity/seed?name={name}&value={value}&force=true");
         assert!(program.request("POST", &target, "").starts_with("HTTP/1.1 200"));
     }
+    let counters =
+        r#"{"Documents":[{"DocumentId":"o/1","Operations":[{"Type":"Increment","CounterName":"likes","Delta":7}]}]}"#;
+    assert!(program.request("POST", "/databases/Shop/counters", counters).starts_with("HTTP/1.1 200"));
     assert!(program.terminate().1);
     let expected = dumped(&one.join("databases/shop"));
-    assert_eq!(expected.len(), 6, "{expected:#?}");
+    assert_eq!(expected.len(), 7, "{expected:#?}");
 
     let file = folder.path().join("shop.jsonl");
     std::fs::write(&file, outcome(rookery(&["dump", text(&one.join("databases/shop"))])).1).unwrap();
     let mut program = serve(&two);
     let (is_content, out, err) = outcome(import(&program, "Shop", &file, &[]));
-    assert!(is_content && out.starts_with("4 documents and 2 identities from "), "{out}{err}");
+    assert!(is_content && out.starts_with("4 documents, 1 counter and 2 identities from "), "{out}{err}");
     assert!(program.terminate().1);
     assert_eq!(dumped(&two.join("databases/shop")), expected);
 }

@@ -7,15 +7,7 @@ use script::{Effect, Outcome};
 ///
 /// * `printed`: what the lines are called that the script wrote, `Info` here.
 pub(super) fn debug(outcome: &Outcome, printed: &str) -> Vec<u8> {
-    const OTHERS: [&str; 7] = [
-        "GetCounter",
-        "IncrementCounter",
-        "DeleteCounter",
-        "GetTimeSeries",
-        "AppendTimeSeries",
-        "IncrementTimeSeries",
-        "DeleteTimeSeries",
-    ];
+    const OTHERS: [&str; 4] = ["GetTimeSeries", "AppendTimeSeries", "IncrementTimeSeries", "DeleteTimeSeries"];
     let mut out = Vec::new();
     Writer::new(&mut out).object(|json| {
         json.name(printed).array(|json| outcome.printed.iter().for_each(|line| _ = json.string(line)));
@@ -36,6 +28,21 @@ pub(super) fn debug(outcome: &Outcome, printed: &str) -> Vec<u8> {
                 for effect in &outcome.effects {
                     if let Effect::Delete { id, .. } = effect {
                         json.string(id);
+                    }
+                }
+            });
+            json.name("GetCounter").array(|_| ());
+            json.name("IncrementCounter").array(|json| {
+                for effect in &outcome.effects {
+                    if let Effect::Counter { name, delta: Some(delta), .. } = effect {
+                        json.object(|json| _ = json.name("Name").string(name).name("AddedValue").signed(*delta));
+                    }
+                }
+            });
+            json.name("DeleteCounter").array(|json| {
+                for effect in &outcome.effects {
+                    if let Effect::Counter { name, delta: None, .. } = effect {
+                        json.string(name);
                     }
                 }
             });

@@ -89,10 +89,12 @@ impl ByQuery {
             ByQuery::Delete => "deleted",
             ByQuery::Patch => "patched",
         };
-        match ready.is_some_and(|ready| ready.index.definition().is_grouped()) {
-            true => Err(QueryError::Invalid(format!("The results of an index with a reduce cannot be {done}"))),
-            false => Ok(()),
-        }
+        let source = match ready.map(|ready| ready.index.definition()) {
+            Some(definition) if definition.is_grouped() => "with a reduce",
+            Some(definition) if definition.is_of_counters() => "over counters",
+            _ => return Ok(()),
+        };
+        Err(QueryError::Invalid(format!("The results of an index {source} cannot be {done}")))
     }
 }
 

@@ -5,8 +5,9 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use documents::{Document, IncludePath};
+use documents::{CounterIncludes, Document, IncludePath};
 use json::Raw;
+use query::plan::CounterClause;
 use storage::memory::MemoryReservation;
 
 use super::collection::keep;
@@ -29,6 +30,8 @@ pub struct Included<'a> {
     /// Keys of compare-exchange values that other results name.
     keys: BTreeSet<String>,
     ids_size: usize,
+    /// Counters of the results, or of documents that they name.
+    counters: CounterIncludes,
     reservation: MemoryReservation,
 }
 
@@ -36,15 +39,16 @@ impl<'a> Included<'a> {
     /// Nothing so far.
     pub fn new(running: &QueryRun<'_>, is_metadata_only: bool) -> Included<'a> {
         let plan = running.plan;
-        let is_grouped = running.index().is_some_and(|index| index.definition().is_grouped());
+        let has_documents = running.index().is_none_or(|index| index.definition().gives_documents());
         Included {
             paths: plan.includes.iter().map(|path| IncludePath::new(path)).collect(),
             value_paths: plan.included_values.iter().map(|path| IncludePath::new(path)).collect(),
-            are_documents: is_metadata_only || (plan.projection.is_none() && plan.script.is_none() && !is_grouped),
+            are_documents: is_metadata_only || (plan.projection.is_none() && plan.script.is_none() && has_documents),
             kept: Vec::new(),
             ids: BTreeSet::new(),
             keys: BTreeSet::new(),
             ids_size: 0,
+            counters: CounterIncludes::default(),
             reservation: running.memory.reservation(),
         }
     }
@@ -69,6 +73,7 @@ impl<'a> Included<'a> {
 
     /// Keeps what is needed of a result that was written.
     pub(super) fn keep(&mut self, running: &QueryRun<'_>, hit: Hit<'a, '_>) -> Result<()> {
+        self.add_counters(running, &hit)?;
         running.marks.note(&hit.row(), hit.explanation, running.deadline, running.timings)?;
         let is_kept = self.are_documents && !(self.paths.is_empty() && self.value_paths.is_empty());
         match hit.document.filter(|_| is_kept) {
@@ -93,6 +98,33 @@ impl<'a> Included<'a> {
             values.add(running.documents, key.clone())?;
         }
         Ok(values)
+    }
+
+    /// Reads the counters that come with a result.
+    fn add_counters(&mut self, running: &QueryRun<'_>, hit: &Hit<'_, '_>) -> Result<()> {
+        let clauses = &running.plan.counters;
+        let id = hit.document.as_ref().map(Document::id).or_else(|| hit.entry.map(|entry| entry.document()));
+        // A group has no counters, and neither has a counter.
+        let Some(id) = id.filter(|id| !clauses.is_empty() && !id.is_empty() && !hit.is_grouped) else { return Ok(()) };
+        for CounterClause { path, names } in clauses {
+            let Some(path) = path else {
+                self.counters.add(running.documents, id, names)?;
+                continue;
+            };
+            let found = match &hit.document {
+                Some(document) => Some(*document),
+                None => running.documents.get(id)?,
+            };
+            for id in found.map(|document| IncludePath::new(path).ids(document.body())).unwrap_or_default() {
+                self.counters.add(running.documents, &id, names)?;
+            }
+        }
+        Ok(self.reservation.grow(self.ids_size + self.counters.size())?)
+    }
+
+    /// The counters; `None`: the query asks for none.
+    pub fn counters(&self, running: &QueryRun<'_>) -> Option<&CounterIncludes> {
+        (!running.plan.counters.is_empty()).then_some(&self.counters)
     }
 
     /// The documents, each once; those that are results are not among them where results are documents.

@@ -124,7 +124,7 @@ impl<'a> QueryRun<'a> {
                         })
                     }
                 };
-                let has_documents = !ready.index.definition().is_grouped();
+                let has_documents = ready.index.definition().gives_documents();
                 let found = match plan.gives_in_place_of_results() {
                     None => {
                         timed(timings, Stage::Search, || match repeats::may_repeat(plan, &snapshot, has_documents) {

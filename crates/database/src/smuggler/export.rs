@@ -6,6 +6,7 @@ use std::sync::Arc;
 use documents::{Date, Document, EMPTY_COLLECTION, Etag, ItemKind, Snapshot};
 use json::{Properties, Raw, Value, Writer};
 
+use super::counters::CounterGroup;
 use super::pace::Pace;
 use super::transform::{Transform, Transformed};
 use super::{ItemType, SmugglerOptions, SmugglerResult, indexes, record, values};
@@ -183,6 +184,11 @@ impl DumpWriter {
         if types.has(ItemType::Documents) {
             self.section(sink, ItemType::Documents, "Docs", |export, sink| export.documents(snapshot, sink))?;
         }
+        if types.has(ItemType::CounterGroups) {
+            self.section(sink, ItemType::CounterGroups, "CounterGroups", |export, sink| {
+                export.counters(snapshot, sink)
+            })?;
+        }
         if types.has(ItemType::Indexes) {
             self.section(sink, ItemType::Indexes, "Indexes", Self::indexes)?;
         }
@@ -242,8 +248,57 @@ impl DumpWriter {
         Ok(())
     }
 
+    /// Counters, in groups of one document each. Those that were deleted come along in a dump that continues another one.
+    fn counters<S: DumpSink>(&mut self, snapshot: &Snapshot<'_>, sink: &mut S) -> Result<(), S::Error> {
+        let (mut group, mut is_first) = (CounterGroup::default(), true);
+        let mut meant: Option<(String, bool)> = None;
+        let kinds = [ItemKind::Counter];
+        let changes = match self.after {
+            0 => snapshot.items(&kinds, None, 0),
+            after => snapshot.changes(&kinds, None, after),
+        };
+        for item in changes.map_err(Error::from)? {
+            let item = item.map_err(Error::from)?;
+            let (document_id, name) = (item.document_id(), item.counter_name().unwrap_or_default());
+            self.look(ItemType::CounterGroups)?;
+            if meant.as_ref().is_none_or(|(of, _)| of != document_id) {
+                let document = snapshot.get(document_id).map_err(Error::from)?;
+                let collection = snapshot.collection_of(&item).map_err(Error::from)?;
+                let is_meant = document.is_none_or(|document| self.is_meant(&document));
+                meant = Some((document_id.to_owned(), is_meant && self.options.has_collection(&collection)));
+            }
+            if !meant.as_ref().is_some_and(|(_, is_meant)| *is_meant) {
+                continue;
+            }
+            if !group.takes(document_id) {
+                self.counter_group(&mut group, &mut is_first, sink)?;
+            }
+            group.add(document_id, name, item.counter(), item.change_vector());
+            let counts = self.result.counts_mut(ItemType::CounterGroups);
+            counts.read += 1;
+            counts.last_etag = item.etag();
+        }
+        if group.is_empty() { Ok(()) } else { self.counter_group(&mut group, &mut is_first, sink) }
+    }
+
+    fn counter_group<S: DumpSink>(
+        &mut self,
+        group: &mut CounterGroup,
+        is_first: &mut bool,
+        sink: &mut S,
+    ) -> Result<(), S::Error> {
+        let out = sink.buffer();
+        if !std::mem::take(is_first) {
+            out.push(b',');
+        }
+        let start = out.len();
+        group.write(&mut Writer::new(out));
+        self.result.counts_mut(ItemType::CounterGroups).size += (out.len() - start) as u64;
+        sink.part_done()
+    }
+
     fn documents<S: DumpSink>(&mut self, snapshot: &Snapshot<'_>, sink: &mut S) -> Result<(), S::Error> {
-        let collections = std::mem::take(&mut self.options.collections);
+        let collections = self.options.collections.clone();
         let mut is_first = true;
         // Names of one collection in several cases are one collection.
         let mut sources: Vec<Option<&str>> = Vec::new();

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use documents::{Batch, Date, EMPTY_COLLECTION, Flags, HILO_COLLECTION, ValueChange, Write};
+use documents::{Batch, Date, EMPTY_COLLECTION, Flags, HILO_COLLECTION, Outcome, ValueChange, Write};
 use json::{Kind, Minifier, Raw, Value};
 use storage::memory::MemoryReservation;
 
@@ -16,7 +16,7 @@ use super::metadata::DumpedMetadata;
 use super::pace::Pace;
 use super::reader::{DumpError, DumpReader, Event, Part};
 use super::transform::{Transform, Transformed};
-use super::{ItemType, ItemTypes, SmugglerOptions, SmugglerResult, indexes, values};
+use super::{ItemType, ItemTypes, SmugglerOptions, SmugglerResult, counters, indexes, values};
 use crate::flight::Flight;
 use crate::limits::{BULK_BATCH_COUNT_MAX, BULK_BATCH_SIZE_MAX, BULK_BUFFER_SIZE_KEPT};
 use crate::{Database, Error, Operation, OperationId, OperationResult, OperationStatus, Progress, Result};
@@ -29,6 +29,13 @@ pub struct Import {
     /// The memory of the reader.
     reservation: MemoryReservation,
     work: ImportWork,
+}
+
+/// What was stored.
+#[derive(Clone, Copy, Debug, Default)]
+struct Landed {
+    documents: u64,
+    counters: u64,
 }
 
 /// The half of an import that stores.
@@ -47,8 +54,10 @@ struct ImportWork {
     section: ItemType,
     /// The flags of the documents in the batch.
     flags: Flags,
-    /// Documents that were stored.
-    flight: Arc<Flight<u64>>,
+    /// What was stored so far.
+    flight: Arc<Flight<Landed>>,
+    /// Operations on counters that were sent on their way.
+    counters_sent: u64,
     result: SmugglerResult,
     pace: Pace,
     now: Date,
@@ -104,6 +113,7 @@ impl Database {
                 section: ItemType::Unknown,
                 flags: Flags::NONE,
                 flight: Flight::new(),
+                counters_sent: 0,
                 result,
                 pace,
                 now: Date::now(),
@@ -185,7 +195,12 @@ impl Import {
     /// A batch was refused. Then [`fail`](Self::fail) comes next.
     pub fn finish(&mut self) -> Result<Imported> {
         self.work.send()?;
-        let document_count = self.work.flight.wait()?;
+        let Landed { documents: document_count, counters } = self.work.flight.wait()?;
+        let left_out = self.work.counters_sent.saturating_sub(counters);
+        if left_out > 0 {
+            self.work.result.counts_mut(ItemType::CounterGroups).errored += left_out;
+            self.work.result.warn(&format!("{left_out} counters were skipped, because their documents do not exist."));
+        }
         self.work.result.finish();
         let result = self.work.result.clone();
         Ok(Imported { result, record: self.work.record.take(), document_count })
@@ -215,7 +230,18 @@ impl Import {
             Error::Canceled => OperationStatus::Canceled,
             error => OperationStatus::Faulted(Arc::new(error)),
         });
-        self.work.flight.tally()
+        self.work.flight.tally().documents
+    }
+}
+
+impl Landed {
+    fn of(outcome: &Outcome) -> Landed {
+        Landed { documents: outcome.stored_count, counters: outcome.counter_count }
+    }
+
+    fn add(&mut self, other: Landed) {
+        self.documents += other.documents;
+        self.counters += other.counters;
     }
 }
 
@@ -353,6 +379,7 @@ impl ImportWork {
             ItemType::Tombstones
             | ItemType::Identities
             | ItemType::Indexes
+            | ItemType::CounterGroups
             | ItemType::CompareExchange
             | ItemType::CompareExchangeTombstones
                 if self.is_stored(item_type) => {}
@@ -376,6 +403,7 @@ impl ImportWork {
                         work.value_change(part, read)
                     }
                     ItemType::CompareExchangeTombstones => work.value_change(part, values::read_tombstone(element)),
+                    ItemType::CounterGroups => work.counters(part, element),
                     _ => work.index(part, element),
                 },
             }
@@ -509,6 +537,17 @@ impl ImportWork {
         }
     }
 
+    /// A group of counters of one document. Documents stand before them in a dump.
+    fn counters(&mut self, part: Part<'_>, element: Raw<'_>) -> Result<()> {
+        match counters::command_of(element) {
+            Ok(command) => {
+                self.batch.push_counters(command);
+                self.send_if_full()
+            }
+            Err(rule) => self.refuse(ItemType::CounterGroups, part, rule),
+        }
+    }
+
     fn identity(&mut self, part: Part<'_>, element: Raw<'_>) -> Result<()> {
         let name = element.get("Key").and_then(Raw::as_str);
         let value = element.get("Value");
@@ -586,33 +625,34 @@ impl ImportWork {
         let batch = std::mem::replace(&mut self.batch, Batch::new().with_flags(self.flags));
         self.report();
         self.flight.begin()?;
+        self.counters_sent += batch.counter_operation_count();
         if self.options.skips_corrupted {
             let stored = self.store_what_can_be(batch);
             let failed = stored.as_ref().err().cloned();
-            self.flight.land(stored, |count, stored| *count += stored);
+            self.flight.land(stored, Landed::add);
             return failed.map_or(Ok(()), Err);
         }
         let flight = self.flight.clone();
         self.database.submit_blocking(batch, move |outcome| {
-            flight.land(outcome, |count, outcome| *count += outcome.stored_count);
+            flight.land(outcome, |landed, outcome| landed.add(Landed::of(&outcome)));
         });
         Ok(())
     }
 
     /// Stores a batch; if it is refused, command by command, so that only those are lost that are refused.
-    fn store_what_can_be(&mut self, batch: Batch) -> Result<u64> {
+    fn store_what_can_be(&mut self, batch: Batch) -> Result<Landed> {
         let write = Write::silent_batch(batch);
         match self.database.write_blocking(&write) {
-            Ok(answer) => return Ok(answer.outcome()?.stored_count),
+            Ok(answer) => return Ok(Landed::of(&answer.outcome()?)),
             Err(error) if is_about_a_document(&error) => {}
             Err(error) => return Err(error),
         }
-        let Write::Batch { batch, .. } = write else { return Ok(0) };
-        let mut stored = 0;
+        let Write::Batch { batch, .. } = write else { return Ok(Landed::default()) };
+        let mut stored = Landed::default();
         for single in batch.singles() {
             let id = single.first_id().to_owned();
             match self.database.write_blocking(&Write::silent_batch(single)) {
-                Ok(answer) => stored += answer.outcome()?.stored_count,
+                Ok(answer) => stored.add(Landed::of(&answer.outcome()?)),
                 Err(error) if is_about_a_document(&error) => {
                     self.result.counts_mut(ItemType::Documents).errored += 1;
                     self.result.error(&format!("The document '{id}' was skipped: {error}"));

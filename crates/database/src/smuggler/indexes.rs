@@ -68,7 +68,7 @@ pub(crate) fn write(json: &mut Writer<'_>, index: &Index, options: &SmugglerOpti
 
 fn write_defined(json: &mut Writer<'_>, index: &Index, map: &MapIndex, options: &SmugglerOptions) {
     let settings = index.settings();
-    json.name("Name").string(map.name()).name("SourceType").string("Documents");
+    json.name("Name").string(map.name()).name("SourceType").string(index.definition().source_type());
     json.name("Type").string(index.wire_type()).name("LockMode").string(settings.lock_mode.name());
     json.name("Priority").string(settings.priority.name());
     json.name("State").string(if settings.is_disabled { "Disabled" } else { "Normal" });

@@ -128,6 +128,7 @@ impl ItemType {
                 | T::Tombstones
                 | T::Indexes
                 | T::Identities
+                | T::CounterGroups
                 | T::CompareExchange
                 | T::CompareExchangeTombstones
         )

@@ -13,3 +13,4 @@ mod indexes;
 mod lifecycle;
 mod queries;
 mod smuggler;
+mod subscriptions;

@@ -223,16 +223,14 @@ fn a_bad_item_is_named_with_its_place_and_may_be_skipped() {
 #[test]
 fn what_is_not_supported_is_passed_over_and_counted() {
     let dump = b"{\"Docs\":[{\"@metadata\":{\"@export-type\":\"Attachment\"},\"Size\":4,\"Hash\":\"x\"}]}\"[,{\"@metadata\":{\"@id\":\"a/1\"}}],\
-        \"RevisionDocuments\":[{\"@metadata\":{\"@id\":\"a/1\"}}],\"CounterGroups\":[{}],\"Zork\":[{},[1]],\
+        \"RevisionDocuments\":[{\"@metadata\":{\"@id\":\"a/1\"}}],\"Zork\":[{},[1]],\
         \"TimeSeries\":[{\"@raven-data\":{},\"@raven-blob-size\":3}\x00\xff{]}";
     for size in 1..20 {
         let to = database();
         let imported = try_import(&to, dump, "{}", size).unwrap();
         let read = |item_type| (imported.result.counts(item_type).read, imported.result.counts(item_type).is_skipped);
         assert_eq!(read(ItemType::Documents), (1, false));
-        for item_type in
-            [ItemType::Attachments, ItemType::RevisionDocuments, ItemType::CounterGroups, ItemType::TimeSeries]
-        {
+        for item_type in [ItemType::Attachments, ItemType::RevisionDocuments, ItemType::TimeSeries] {
             assert_eq!(read(item_type), (1, true), "{item_type:?}");
         }
         assert!(imported.result.messages().iter().any(|message| message.contains("'RevisionDocuments' were skipped")));
@@ -343,5 +341,72 @@ fn compare_exchange_values_go_along_without_guards() {
     for wrong in [r#"{"Key":"k"}"#, r#"{"Value":"{}"}"#, r#"{"Key":"k","Value":5}"#, r#"{"Key":"k","Value":"[1]"}"#] {
         let dump = format!(r#"{{"CompareExchange":[{wrong}]}}"#);
         assert!(matches!(try_import(&to, dump.as_bytes(), "{}", 9), Err(Error::BadDump { .. })), "{wrong}");
+    }
+}
+
+/// Values of every counter of a document.
+fn counters_of(database: &Database, id: &str) -> Vec<(String, i64)> {
+    let snapshot = database.read();
+    snapshot.counters(id).unwrap().iter().map(|counter| (counter.name().to_owned(), counter.total())).collect()
+}
+
+fn raise(database: &Arc<Database>, id: &str, counters: &[(&str, i64)]) {
+    let mut batch = rookery_database::documents::Batch::new();
+    let operation = |(name, delta): &(&str, i64)| rookery_database::documents::CounterOperation {
+        name: (*name).to_owned(),
+        action: rookery_database::documents::CounterAction::Increment(*delta),
+    };
+    let operations = counters.iter().map(operation).collect();
+    batch.push_counters(rookery_database::documents::CounterCommand::new(id, operations, false).unwrap());
+    database.execute(batch).unwrap();
+}
+
+#[test]
+fn counters_go_there_and_back() {
+    let from = database();
+    for id in ["users/1", "users/2"] {
+        put(&from, id, r#"{"@metadata":{"@collection":"Users"}}"#);
+    }
+    raise(&from, "users/1", &[("Likes", 3), ("é", -4)]);
+    raise(&from, "users/2", &[("zero", 0)]);
+    raise(&from, "users/1", &[("likes", i64::from(u32::MAX))]);
+    let dump = export(&from, "{}");
+    assert!(dump.contains(r#""@names":{"é":"é"}"#) || dump.contains(r#""likes":"Likes""#), "{dump}");
+    let to = database();
+    import(&to, &dump, "{}");
+    // Again: nothing is counted twice.
+    import(&to, &dump, "{}");
+    for id in ["users/1", "users/2"] {
+        assert_eq!(counters_of(&to, id), counters_of(&from, id), "{id}");
+    }
+    assert_eq!(to.read().verify().unwrap().problems, Vec::<String>::new());
+    // The values of the other database stay apart from own increments.
+    raise(&to, "users/1", &[("Likes", 1)]);
+    let snapshot = to.read();
+    let likes = snapshot.counter("users/1", "likes").unwrap().unwrap();
+    let values = likes.values();
+    assert_eq!((likes.total(), values.len()), (i64::from(u32::MAX) + 4, 2));
+    assert!(values.iter().any(|(database, value)| database.starts_with("A-") && *value == 1), "{values:?}");
+}
+
+#[test]
+fn counters_of_a_dump_of_the_reference_are_stored_and_those_without_a_document_are_told() {
+    let dump = r#"{"Docs":[{"@metadata":{"@collection":"Users","@id":"users/1","@counters":["x"]}}],"CounterGroups":[
+        {"DocId":"users/1","ChangeVector":"B:5-AAAAAAAAAAAAAAAAAAAAAA","Values":{"@dbIds":["AAAAAAAAAAAAAAAAAAAAAA","BBBBBBBBBBBBBBBBBBBBBA"],
+         "@names":{"likes":"Likes","gone":"Gone"},"@vals":{"likes":[5,2,7,4],"gone":"AAAAAAAAAAAAAAAAAAAAAA:16"}}},
+        {"DocId":"nope/1","Values":{"@dbIds":["BBBBBBBBBBBBBBBBBBBBBA"],"@names":{},"@vals":{"likes":[5,2]}}}]}"#;
+    let to = database();
+    let imported = try_import(&to, dump.as_bytes(), "{}", 100).unwrap();
+    assert_eq!(counters_of(&to, "users/1"), [("Likes".to_owned(), 12)]);
+    let counts = imported.result.counts(ItemType::CounterGroups);
+    assert_eq!((counts.read, counts.errored), (2, 1));
+    assert!(imported.result.messages().iter().any(|message| message.contains("1 counters were skipped")));
+    assert_eq!(to.read().verify().unwrap().problems, Vec::<String>::new());
+    for group in
+        ["{}", r#"{"DocId":"a","Values":{}}"#, r#"{"DocId":"a","Values":{"@dbIds":["x"],"@vals":{"a":[1,2]}}}"#]
+    {
+        let dump = format!(r#"{{"CounterGroups":[{group}]}}"#);
+        assert!(try_import(&to, dump.as_bytes(), "{}", 100).is_err(), "{group}");
+        try_import(&to, dump.as_bytes(), r#"{"SkipCorruptedData":true}"#, 100).unwrap();
     }
 }

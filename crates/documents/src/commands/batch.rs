@@ -139,6 +139,15 @@ impl Batch {
         self.commands.len()
     }
 
+    /// Number of operations on counters.
+    pub fn counter_operation_count(&self) -> u64 {
+        let of_counters = |command: &Command| match &command.action {
+            Action::Counters(counters) => counters.operations.len() as u64,
+            _ => 0,
+        };
+        self.commands.iter().map(of_counters).sum()
+    }
+
     /// Whether there is no command.
     pub fn is_empty(&self) -> bool {
         self.commands.is_empty()

@@ -2,7 +2,7 @@
 
 use super::patch::{PatchCommand, Patched};
 use crate::wire::content::Content;
-use crate::{CounterCommand, Date};
+use crate::{CounterCommand, Date, Etag};
 
 /// One command of a batch, checked and taken apart.
 #[derive(Clone, Debug)]
@@ -33,9 +33,20 @@ pub(crate) enum Action {
     /// Ids with the change vectors that they must still have.
     TrackChanges(Vec<(String, String)>),
     Counters(CounterCommand),
+    /// Counters that patches read, with the etags that they must still have when the batch begins. Stands among the commands of a patch.
+    CheckCounters(Vec<CounterRead>),
     /// To be resolved before it is run.
     Patch(Box<PatchCommand>),
     Patched(Box<Patched>),
+}
+
+/// A counter that a patch read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CounterRead {
+    pub document_id: String,
+    pub name: String,
+    /// `None`: there was none.
+    pub etag: Option<Etag>,
 }
 
 /// The precondition of a write (optimistic concurrency).

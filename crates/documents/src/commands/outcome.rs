@@ -13,7 +13,7 @@ pub struct Outcome {
     pub last_etag: Etag,
     /// Documents stored or deleted.
     pub changed_count: u64,
-    /// Increments, merges and deletions of counters.
+    /// Operations on counters that were done.
     pub counter_count: u64,
     /// Documents stored. One that was equal to what is stored is not.
     pub stored_count: u64,

@@ -7,10 +7,12 @@ use script::Effect;
 
 use super::command::{Action, Command};
 use super::patch::{PatchCommand, PatchReport, Patched, whole, with_archived};
+use crate::counters::pending::PendingCounters;
 use crate::ids::id;
 use crate::wire::content::{self, Content};
 use crate::{
-    Batch, Error, Expected, Operation, PatchInput, PatchRequest, PatchRun, PatchScript, PatchStatus, Result, Snapshot,
+    Batch, CounterAction, CounterCommand, CounterOperation, Error, Expected, Operation, PatchInput, PatchRequest,
+    PatchRun, PatchScript, PatchStatus, Result, Snapshot,
 };
 
 /// Runs the scripts of patches.
@@ -48,6 +50,7 @@ pub struct View<'v> {
     reads: BTreeMap<String, Option<String>>,
     /// Keys of compare-exchange values read from it, with their indexes.
     value_reads: BTreeMap<String, u64>,
+    counters: PendingCounters,
 }
 
 /// A document that a command before writes.
@@ -97,6 +100,22 @@ impl View<'_> {
         Ok(value.and_then(|value| value.object()).map(|object| object.bytes().to_vec()))
     }
 
+    /// The value of a counter of each database, by node tag and database id; `None`: there is no such counter.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read.
+    pub fn counter(&mut self, id: &str, name: &str) -> Result<Option<Vec<(String, i64)>>> {
+        let key = id::lower(id);
+        let is_deleted = self.deleted.iter().any(|prefix| key.starts_with(prefix));
+        self.counters.read(self.snapshot, (id, name), is_deleted)
+    }
+
+    /// The name of this database among the values of a counter.
+    pub fn counter_database(&self) -> String {
+        self.snapshot.counter_database()
+    }
+
     /// Adds a document to what is written.
     fn put(&mut self, id: &str, json: &[u8], expected: Expected) -> Result<()> {
         self.batch.push_put(id, Raw::new(json), expected)?;
@@ -130,13 +149,19 @@ impl View<'_> {
                 };
                 self.written.insert(key, Some(Written { id: command.id.clone(), content: *content, is_archived }));
             }
-            Action::Delete => _ = self.written.insert(id::lower(&command.id), None),
+            Action::Delete => {
+                let key = id::lower(&command.id);
+                self.counters.delete_document(&key);
+                self.written.insert(key, None);
+            }
             Action::DeletePrefixed => {
                 let prefix = id::lower(&command.id);
+                self.counters.delete_prefixed(&prefix);
                 self.written.retain(|key, _| !key.starts_with(&prefix));
                 self.deleted.push(prefix);
             }
-            Action::Counters(_) | Action::TrackChanges(_) | Action::Patch(_) | Action::Patched(_) => {}
+            Action::Counters(counters) => self.counters.note(counters),
+            Action::CheckCounters(_) | Action::TrackChanges(_) | Action::Patch(_) | Action::Patched(_) => {}
         }
         Ok(())
     }
@@ -194,6 +219,12 @@ impl View<'_> {
                 }
                 // Counts for the document that is patched, as with the reference: others are put as they are.
                 Effect::Unarchive { id: of } => is_unarchived |= id::is_same(of, id),
+                Effect::Counter { id, name, delta } => {
+                    let action = delta.map_or(CounterAction::Delete, CounterAction::Increment);
+                    let operation = CounterOperation { name: name.clone(), action };
+                    self.batch.push_counters(CounterCommand::new(id, vec![operation], false)?);
+                    self.note_last()?;
+                }
             }
         }
         report.status = match &seen {
@@ -234,6 +265,7 @@ impl Batch {
             deleted: Vec::new(),
             reads: BTreeMap::new(),
             value_reads: BTreeMap::new(),
+            counters: PendingCounters::default(),
         };
         for command in &self.commands {
             match &command.action {
@@ -264,7 +296,12 @@ impl View<'_> {
         for (id, expected) in &patch.ids {
             report = Some(self.patch(runner, &patch.request, id, expected)?).filter(|_| !patch.is_of_many);
         }
-        let commands = self.batch.commands.split_off(first);
+        let mut commands = self.batch.commands.split_off(first);
+        let reads = self.counters.take_reads();
+        if !reads.is_empty() {
+            let check = Command { action: Action::CheckCounters(reads), id: String::new(), expected: Expected::Any };
+            commands.insert(0, check);
+        }
         let action = Action::Patched(Box::new(Patched { commands, report }));
         self.batch.push(Command { action, id: String::new(), expected: Expected::Any });
         Ok(())

@@ -36,7 +36,8 @@ pub enum CounterAction {
     Get,
     /// Gives the values of all counters of the document.
     GetAll,
-    /// Merges the values of other databases, as an import brings them.
+    /// Merges the values of other databases, as an import brings them; none of them: deletes the counter. Without a document it does
+    /// nothing.
     Merge(Vec<NodeValue>),
 }
 

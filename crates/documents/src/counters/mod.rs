@@ -10,6 +10,7 @@ pub(crate) mod command;
 pub(crate) mod includes;
 pub(crate) mod key;
 pub(crate) mod names;
+pub(crate) mod pending;
 pub(crate) mod read;
 pub(crate) mod value;
 pub(crate) mod write;

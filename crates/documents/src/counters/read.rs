@@ -7,10 +7,11 @@ use super::value::NodeValue;
 use super::{key, value};
 use crate::ids::id;
 use crate::items::kinds::ItemKind;
+use crate::items::record::Head;
 use crate::items::schema::Schema;
 use crate::store::Names;
 use crate::wire::base64;
-use crate::{Error, Etag, Flags, Item, Result, Snapshot};
+use crate::{Document, EMPTY_COLLECTION, Error, Etag, Flags, Item, Result, Snapshot};
 
 /// A counter as a snapshot holds it.
 #[derive(Clone, Copy)]
@@ -62,6 +63,42 @@ impl<'t> Counter<'t> {
     /// True if it was not changed since it was made.
     pub fn is_new(&self) -> bool {
         self.item.flags() != Flags::RAISED
+    }
+
+    /// The counter as the document that indexes map: `{"Value","Name","DocumentId"}` under the id of the counter.
+    ///
+    /// * `collection`: the name of its collection. `record`: memory for it.
+    ///
+    /// # Errors
+    ///
+    /// The id is damaged.
+    fn as_document<'b>(&self, collection: &str, record: &'b mut Vec<u8>) -> Result<Document<'b>>
+    where
+        't: 'b,
+    {
+        let (mut metadata, mut body) = (Vec::new(), Vec::new());
+        if collection != EMPTY_COLLECTION {
+            metadata.extend_from_slice(b"\"@collection\":");
+            Writer::new(&mut metadata).string(collection);
+        }
+        Writer::new(&mut body).object(|json| {
+            json.name("Value").signed(self.total()).name("Name").string(self.name());
+            json.name("DocumentId").string(self.document_id());
+        });
+        let head = Head {
+            flags: Flags::NONE,
+            vector_size: 0,
+            server_size: 0,
+            // A name, a number and an id, all bounded.
+            metadata_size: metadata.len() as u32,
+            body_size: body.len() as u32,
+            ..self.item.head
+        };
+        record.clear();
+        for part in [&head.encode()[..], self.item.id().as_bytes(), &metadata, &body] {
+            record.extend_from_slice(part);
+        }
+        Ok(Document { item: Item::new(record, self.item.names)? })
     }
 
     /// The item.
@@ -143,6 +180,42 @@ impl Snapshot<'_> {
         find(schema, names, tx, &id::lower(&key::id_of(document_id, name)))
     }
 
+    /// A counter as the document that indexes map: `{"Value","Name","DocumentId"}` under the id of the counter, in the collection of its
+    /// document.
+    ///
+    /// * `record`: memory for it.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails or is damaged.
+    pub fn mapped_counter<'b>(&'b self, counter: &Counter<'b>, record: &'b mut Vec<u8>) -> Result<Document<'b>> {
+        counter.as_document(&self.collection_of(&counter.item)?, record)
+    }
+
+    /// What indexes map under an id: a document, or a counter as a document.
+    ///
+    /// * `record`: memory for a counter.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails or is damaged.
+    pub fn mapped<'b>(&'b self, id: &str, record: &'b mut Vec<u8>) -> Result<Option<Document<'b>>> {
+        let (document_id, name) = key::split(id);
+        if name.is_empty() {
+            return self.get(id);
+        }
+        match self.counter(document_id, name)? {
+            Some(counter) => self.mapped_counter(&counter, record).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The name of this database among the values of a counter: `A-<database id>`.
+    pub fn counter_database(&self) -> String {
+        let (_, names, _) = self.parts();
+        format!("{}-{}", names.node_tag, names.database_id)
+    }
+
     /// All counters of a document, by the bytes of their names.
     ///
     /// # Errors
@@ -158,8 +231,10 @@ impl Snapshot<'_> {
 pub(crate) fn dump(item: &Item<'_>, out: &mut Vec<u8>) {
     let counter = Counter { item: *item };
     Writer::new(out).object(|json| {
-        json.name("DocumentId").string(counter.document_id()).name("CounterName").string(counter.name());
-        json.name("TotalValue").signed(counter.total());
+        json.name("@counter").object(|json| {
+            json.name("DocumentId").string(counter.document_id()).name("CounterName").string(counter.name());
+            json.name("TotalValue").signed(counter.total());
+        });
     });
 }
 

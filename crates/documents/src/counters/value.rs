@@ -10,6 +10,7 @@
 //! Value and etag are little-endian; the etag is that of the database's last change of its own value.
 
 use crate::limits::COUNTER_NODE_COUNT_MAX;
+use crate::wire::base64;
 use crate::{Error, Etag, Result};
 
 const ENTRY_SIZE: usize = 32;
@@ -27,6 +28,17 @@ pub struct NodeValue {
 }
 
 impl NodeValue {
+    /// A value of a database whose id is given as in change vectors: 22 characters of base64. `None`: it is no id.
+    pub fn new(database: &str, value: i64, etag: Etag) -> Option<NodeValue> {
+        let database = base64::decode(&format!("{database}=="))?;
+        Some(NodeValue { database: database.try_into().ok()?, value, etag })
+    }
+
+    /// The id of the database as in change vectors.
+    pub fn database_text(&self) -> String {
+        base64::encode_unpadded(&self.database)
+    }
+
     fn read(entry: &[u8; ENTRY_SIZE]) -> NodeValue {
         let part = |at: usize| std::array::from_fn(|byte| entry[at + byte]);
         let database = std::array::from_fn(|byte| entry[byte]);

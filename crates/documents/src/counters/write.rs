@@ -3,6 +3,7 @@
 use super::command::{CounterAction, CounterCommand, CounterDetail};
 use super::names::{self, NameChanges};
 use super::{key, read, value};
+use crate::commands::command::CounterRead;
 use crate::ids::id;
 use crate::items::change::{Deletion, Parts};
 use crate::items::found::{CurrentItem, Existing};
@@ -21,17 +22,19 @@ struct Written {
 }
 
 impl Writing<'_, '_> {
-    /// Runs a command on the counters of a document.
+    /// Runs a command on the counters of a document; gives how many of its operations were done, which are all but merges that have no
+    /// document.
     ///
     /// # Errors
     ///
     /// [`Error::MissingDocument`] if it writes and there is no such document; [`Error::CounterOverflow`]. The transaction must then be
     /// rolled back.
-    pub(crate) fn run_counters(&mut self, command: &CounterCommand) -> Result<CommandResult> {
+    pub(crate) fn run_counters(&mut self, command: &CounterCommand) -> Result<(CommandResult, u64)> {
         let document_id = &command.document_id;
         let document_key = id::lower(document_id);
         let mut changes = NameChanges::default();
         let (mut counters, mut last_etag) = (Vec::new(), None);
+        let mut done_count = command.operations.len() as u64;
         for operation in &command.operations {
             let name = operation.name.as_str();
             match &operation.action {
@@ -75,6 +78,15 @@ impl Writing<'_, '_> {
                     };
                     counters.push(detail);
                 }
+                CounterAction::Merge(_) if self.find_item(ItemKind::Document, &document_key)?.is_none() => {
+                    done_count -= 1;
+                }
+                CounterAction::Merge(values) if values.is_empty() => {
+                    if let Some(etag) = self.delete_counter(document_id, &document_key, name)? {
+                        last_etag = Some(etag);
+                        changes.remove(name);
+                    }
+                }
                 CounterAction::Merge(values) => {
                     let written =
                         self.change_counter(document_id, &document_key, name, |body, _| value::merge(body, values))?;
@@ -98,12 +110,13 @@ impl Writing<'_, '_> {
             false => Some(self.change_counter_names(&document_key, &changes)?),
         };
         let own = last_etag.map(|etag| self.store.names.vector(etag));
-        Ok(CommandResult::Counters {
+        let result = CommandResult::Counters {
             id: document_id.clone(),
             change_vector: document_change_vector.clone().or(own),
             counters,
             document_change_vector,
-        })
+        };
+        Ok((result, done_count))
     }
 
     fn counter_detail(&self, command: &CounterCommand, name: &str) -> Result<Option<CounterDetail>> {
@@ -209,6 +222,22 @@ impl Writing<'_, '_> {
                 self.remove_counter(&counter, &key)?;
             }
         }
+    }
+
+    /// Whether counters that patches read are still what they were.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ReadChanged`]
+    pub(crate) fn check_counters(&self, reads: &[CounterRead]) -> Result<()> {
+        for read in reads {
+            let key = id::lower(&key::id_of(&read.document_id, &read.name));
+            let counter = self.find_item(ItemKind::Counter, &key)?;
+            if counter.map(|counter| counter.head.etag) != read.etag {
+                return Err(Error::ReadChanged { id: read.document_id.clone() });
+            }
+        }
+        Ok(())
     }
 
     /// Changes the names that a document's metadata have, and its flag; gives its new change vector.

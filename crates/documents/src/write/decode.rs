@@ -4,7 +4,7 @@
 use super::encode::{VERSION, VERSION_MIN, action, counter, kind};
 use super::{DefinitionChange, OutputWrite, OutputWrites, Stamp, Write};
 use crate::commands::batch::Collections;
-use crate::commands::command::{Action, Command};
+use crate::commands::command::{Action, Command, CounterRead};
 use crate::commands::patch::Patched;
 use crate::compare_exchange::{GuardChange, ValueContent, check_key};
 use crate::ids::id;
@@ -267,6 +267,9 @@ impl<'b> Decoder<'b> {
             }
             action::TRACK_CHANGES => Action::TrackChanges(self.list(|from| Ok((from.text()?, from.text()?)))?),
             action::COUNTERS => Action::Counters(self.counters()?),
+            action::CHECK_COUNTERS if !is_outer => Action::CheckCounters(self.list(|from| {
+                Ok(CounterRead { document_id: from.text()?, name: from.text()?, etag: from.option(Decoder::number)? })
+            })?),
             action::PATCHED if is_outer => {
                 Action::Patched(Box::new(Patched { commands: self.commands(batch, false)?, report: None }))
             }

@@ -48,6 +48,7 @@ pub(super) mod action {
     pub const TRACK_CHANGES: u8 = 4;
     pub const PATCHED: u8 = 5;
     pub const COUNTERS: u8 = 10;
+    pub const CHECK_COUNTERS: u8 = 11;
     /// As `PUT`, of a document that is no longer archived.
     pub const PUT_UNARCHIVED: u8 = 6;
 }
@@ -325,6 +326,14 @@ impl Encoder<'_> {
             Action::Counters(counters) => {
                 self.byte(action::COUNTERS);
                 self.counters(counters);
+            }
+            Action::CheckCounters(reads) => {
+                self.byte(action::CHECK_COUNTERS);
+                self.list(reads, |out, read| {
+                    out.text(&read.document_id);
+                    out.text(&read.name);
+                    out.option(read.etag, Encoder::number);
+                });
             }
             Action::Patched(patched) => {
                 self.byte(action::PATCHED);

@@ -74,6 +74,21 @@ impl IndexDefinition {
         }
     }
 
+    /// Whether its results are documents: neither results of groups nor of counters.
+    pub fn gives_documents(&self) -> bool {
+        !self.is_grouped() && !self.is_of_counters()
+    }
+
+    /// Whether it is over counters.
+    pub fn is_of_counters(&self) -> bool {
+        self.as_map().is_some_and(|index| index.is_of_counters())
+    }
+
+    /// What it is over, as clients know it.
+    pub fn source_type(&self) -> &'static str {
+        if self.is_of_counters() { "Counters" } else { "Documents" }
+    }
+
     /// Which documents it takes.
     pub fn archived(&self) -> ArchivedDocuments {
         match self {

@@ -100,7 +100,7 @@ const MISSING: [(&str, Feature); 2] =
 /// Properties that may have the values that say nothing; others need a feature.
 const ONLY: [(&str, &[&str], Feature); 2] = [
     ("DeploymentMode", &["Parallel"], Feature::IndexDeployment),
-    ("SourceType", &["Documents", "None"], Feature::IndexSources),
+    ("SourceType", &["Documents", "Counters", "None"], Feature::IndexSources),
 ];
 
 impl MapIndex {
@@ -131,6 +131,13 @@ impl MapIndex {
         let is_script = texts.iter().any(|text| !is_csharp(text));
         let sources = sources(given.get("AdditionalSources"), is_script)?;
         let maps = texts.iter().map(|text| compile(&name, text, &sources)).collect::<Result<Vec<Map>, _>>()?;
+        if maps.iter().any(|map| map.source().is_of_counters() != maps[0].source().is_of_counters()) {
+            return Err(invalid("Index definition cannot contain Maps with different source types."));
+        }
+        let is_given_as_counters = given.get("SourceType").and_then(Value::as_str) == Some("Counters");
+        if is_given_as_counters && !maps[0].source().is_of_counters() {
+            return Err(invalid("'SourceType' is Counters, but the maps are over documents"));
+        }
         let names = |map: &Map| {
             let mut names = map.output_fields().to_vec();
             names.sort();
@@ -195,6 +202,11 @@ impl MapIndex {
     /// Its maps.
     pub fn maps(&self) -> &[Map] {
         &self.maps
+    }
+
+    /// Whether its maps are over counters.
+    pub fn is_of_counters(&self) -> bool {
+        self.maps.iter().any(|map| map.source().is_of_counters())
     }
 
     /// Its reduce, if what is mapped is grouped.
@@ -274,10 +286,13 @@ impl MapIndex {
     pub fn sources(&self) -> Vec<IndexSource> {
         let mut mapped: Vec<String> = Vec::new();
         let mut reads_all = false;
+        let is_of_counters = self.is_of_counters();
         for map in &self.maps {
             match map.source() {
                 Source::AllDocuments => reads_all = true,
                 Source::Collections(names) => names.iter().for_each(|name| add_once(&mut mapped, name)),
+                Source::Counters { collection: Some(name), .. } => add_once(&mut mapped, name),
+                Source::Counters { collection: None, .. } => reads_all = true,
             }
         }
         let mut referenced: Vec<String> = Vec::new();
@@ -296,7 +311,9 @@ impl MapIndex {
         let values = IndexSource { kind: ItemKind::CompareExchange, collection: None, is_referenced: true };
         let values = self.maps.iter().any(|map| map.reads_compare_exchange()).then_some(values);
         let referenced = referenced.into_iter().map(of_referenced);
-        mapped.into_iter().map(IndexSource::of).chain(referenced).chain(values).collect()
+        let kind = if is_of_counters { ItemKind::Counter } else { ItemKind::Document };
+        let mapped = mapped.into_iter().map(|collection| IndexSource { kind, ..IndexSource::of(collection) });
+        mapped.chain(referenced).chain(values).collect()
     }
 
     /// The name of a field that it lacks, as errors say it.
@@ -603,8 +620,6 @@ mod tests {
         );
         check(r#"{"Name":"X","Maps":["map('Users', u => ({ a: + }))"]}"#, "Compile");
         for (map, feature, subject) in [
-            ("from c in counters.Users.Likes select new { c.Value }", "IndexSources", "indexes over counters"),
-            ("counters.Select(c => new { c.Name })", "IndexSources", "indexes over counters"),
             (
                 "from t in timeSeries.Users.Heart from e in t.Entries select new { e.Value }",
                 "IndexSources",
@@ -622,7 +637,6 @@ mod tests {
                 "'LoadAttachment' in an index",
             ),
             ("docs.Users.Select(u => new { A = LoadAttachments(u) })", "Attachments", "'LoadAttachments' in an index"),
-            ("docs.Users.Select(u => new { A = CounterNamesFor(u) })", "Counters", "'CounterNamesFor' in an index"),
             (
                 "docs.Users.Select(u => new { A = TimeSeriesNamesFor(u) })",
                 "TimeSeries",
@@ -631,7 +645,6 @@ mod tests {
             ("map('Users', u => ({ A: attachmentsFor(u) }))", "Attachments", "attachmentsFor() in an index"),
             ("map('Users', u => ({ A: loadAttachment(u, 'x') }))", "Attachments", "loadAttachment() in an index"),
             ("map('Users', u => ({ A: loadAttachments(u) }))", "Attachments", "loadAttachments() in an index"),
-            ("map('Users', u => ({ A: counterNamesFor(u) }))", "Counters", "counterNamesFor() in an index"),
             ("map('Users', u => ({ A: timeSeriesNamesFor(u) }))", "TimeSeries", "timeSeriesNamesFor() in an index"),
             ("map('Users', u => ({ A: loadVector('x', u.B) }))", "TextEmbeddings", "loadVector() in an index"),
         ] {

@@ -310,6 +310,18 @@ impl script::Host for SnapshotHost<'_> {
         }
     }
 
+    fn counter(&mut self, id: &str, name: &str) -> Result<script::Counter, String> {
+        let own = self.snapshot.counter_database();
+        match self.snapshot.counter(id, name) {
+            Ok(counter) => Ok(script::Counter { values: counter.map(|counter| counter.values()), own }),
+            Err(error) => {
+                let message = error.to_string();
+                self.failed.get_or_insert(error);
+                Err(message)
+            }
+        }
+    }
+
     fn new_id(&mut self, given: &str) -> Result<String, String> {
         Err(format!("a query puts no document under '{given}'"))
     }

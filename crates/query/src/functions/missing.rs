@@ -25,10 +25,6 @@ pub(super) static WHEN: Function = refused(
 );
 pub(super) static NOW: Function = refused("now", &[], "The time of the query.", &[Clause::Value]);
 pub(super) static TODAY: Function = refused("today", &[], "The day of the query.", &[Clause::Value]);
-pub(super) static COUNTER: Function = refused("counter", NAME, "The value of a counter.", &[Clause::Select]);
-pub(super) static COUNTER_RAW: Function =
-    refused("counterRaw", NAME, "The value of a counter on each node.", &[Clause::Select]);
-pub(super) static COUNTERS: Function = refused("counters", NAME, "Counters of the results.", &[Clause::Include]);
 pub(super) static REVISIONS: Function = refused("revisions", NAME, "Revisions of the results.", &[Clause::Include]);
 pub(super) static TIME_SERIES: Function =
     refused("timeseries", NAME, "A time series.", &[Clause::Select, Clause::Include]);
@@ -57,10 +53,7 @@ impl Refused {
 
 /// The feature that a function of RQL needs, where that is missing as a whole. `name` is in any case.
 fn missing_feature(name: &str) -> Option<Feature> {
-    let rows: [(&Function, Feature); 9] = [
-        (&COUNTER, Feature::Counters),
-        (&COUNTER_RAW, Feature::Counters),
-        (&COUNTERS, Feature::Counters),
+    let rows: [(&Function, Feature); 6] = [
         (&REVISIONS, Feature::Revisions),
         (&TIME_SERIES, Feature::TimeSeries),
         (&TEXT, Feature::TextEmbeddings),

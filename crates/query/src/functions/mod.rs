@@ -10,6 +10,7 @@ mod argument;
 mod boost;
 mod clause;
 mod compare_exchange;
+mod counter;
 mod exact;
 mod exists;
 pub(crate) mod facet;
@@ -36,6 +37,7 @@ pub use argument::{Argument, Kind};
 pub use clause::Clause;
 pub(crate) use clause::{GroupField, Use};
 pub(crate) use compare_exchange::CMPXCHG;
+pub(crate) use counter::{COUNTER, COUNTER_RAW};
 pub use function::Function;
 pub(crate) use id::ID;
 pub(crate) use metadata::GET_METADATA;
@@ -98,14 +100,14 @@ pub static FUNCTIONS: &[&Function] = &[
     &highlight::HIGHLIGHT,
     &include::EXPLANATIONS,
     &include::TIMINGS,
+    &counter::COUNTERS,
+    &counter::COUNTER,
+    &counter::COUNTER_RAW,
     // Refused by name.
     &order::CUSTOM,
     &missing::WHEN,
     &missing::NOW,
     &missing::TODAY,
-    &missing::COUNTER,
-    &missing::COUNTER_RAW,
-    &missing::COUNTERS,
     &missing::REVISIONS,
     &missing::TIME_SERIES,
     &missing::OUTPUT,

@@ -10,7 +10,7 @@ use super::loaded_ids::{LoadedIds, reference};
 use super::map_runner::Loading;
 use super::mapped::MappedEntries;
 use super::mapped_groups::MappedGroups;
-use super::progress::{FAILED, documents_after, items_after, progress_of, tombstones_after};
+use super::progress::{FAILED, each_after, items_after, progress_of, tombstones_after};
 use super::reference_rounds::{Change, Round, Rounds};
 use super::step::{BatchResult, Failure, Moment};
 use crate::definition::{ArchivedDocuments, Field, IndexDefinition, IndexSource};
@@ -465,8 +465,8 @@ impl Filling<'_> {
                 if round.is_behind_end(&id) {
                     return Ok(None);
                 }
-                let name = String::from_utf8_lossy(&id);
-                if let Some(document) = documents.get(&name)?
+                let (name, mut record) = (String::from_utf8_lossy(&id), Vec::new());
+                if let Some(document) = documents.mapped(&name, &mut record)?
                     && self.is_mapped(&document, sources)?
                 {
                     self.add(&document)?;
@@ -493,14 +493,18 @@ impl Filling<'_> {
 
     /// Gives whether all were added.
     fn add_documents(&mut self, source: &IndexSource, progress: &mut Progress) -> Result<bool> {
-        let mut documents = documents_after(self.documents, source, progress.items)?;
-        while !self.is_full() {
-            let Some(document) = documents.next() else { return Ok(true) };
-            let document = document?;
-            self.add(&document)?;
-            progress.items = document.etag();
+        if self.is_full() {
+            return Ok(false);
         }
-        Ok(false)
+        each_after(self.documents, source, progress.items, |document| -> Result<bool> {
+            // One more, after which the batch was full.
+            if self.is_full() {
+                return Ok(false);
+            }
+            self.add(document)?;
+            progress.items = document.etag();
+            Ok(true)
+        })
     }
 
     /// Adds a document, or what is wrong with it; takes out one that is archived, where the index does not take those.

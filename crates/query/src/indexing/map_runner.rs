@@ -92,6 +92,7 @@ fn view<'d>(document: &Document<'d>, collection: Cow<'d, str>, reads_metadata: b
         id: document.id(),
         body: document.body(),
         metadata: Properties::new(document.stored_metadata()),
+        server_metadata: Properties::new(document.server_metadata()),
         is_archived: document.flags().is_archived(),
         collection,
         change_vector: if reads_metadata { document.change_vector().into() } else { "".into() },
@@ -122,7 +123,7 @@ impl MapRunner {
     ) -> Result<(), MapError> {
         let collection = document.collection().unwrap_or(Cow::Borrowed(EMPTY_COLLECTION));
         for (number, map) in self.definition.maps().iter().enumerate() {
-            if !is_of(map.source(), &collection) {
+            if !is_of(map.source(), document, &collection) {
                 continue;
             }
             let reads_metadata = map.reads_metadata();
@@ -135,10 +136,16 @@ impl MapRunner {
     }
 }
 
-/// Whether documents of a collection belong to a source.
-fn is_of(source: &Source, collection: &str) -> bool {
-    match source {
-        Source::AllDocuments => true,
-        Source::Collections(names) => names.iter().any(|name| documents::id::is_same(name, collection)),
+/// Whether a document of a collection, or a counter that stands as one, belongs to a source.
+fn is_of(source: &Source, document: &Document<'_>, collection: &str) -> bool {
+    let is_same = |name: &String, other: &str| documents::id::is_same(name, other);
+    match (source, document.counter_name()) {
+        (Source::AllDocuments, None) => true,
+        (Source::Collections(names), None) => names.iter().any(|name| is_same(name, collection)),
+        (Source::Counters { collection: of, name: called }, Some(name)) => {
+            of.as_ref().is_none_or(|of| is_same(of, collection))
+                && called.as_ref().is_none_or(|called| is_same(called, name))
+        }
+        _ => false,
     }
 }

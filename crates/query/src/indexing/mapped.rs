@@ -101,6 +101,12 @@ impl MakesEntries for MappedEntries {
             entry.clear();
             count += 1;
             let added = match stored.get(map) {
+                // It is the whole result.
+                _ if document.counter_name().is_some() => {
+                    json.clear();
+                    output.write_json(&mut json::Writer::new(json));
+                    entry.store(json)
+                }
                 Some(Some(stored)) => {
                     store(&definition, &output, stored, json);
                     entry.store(json)

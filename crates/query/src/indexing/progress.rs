@@ -1,8 +1,8 @@
 //! The progress of an index: the last etags that it has processed.
 
 use crate::definition::IndexSource;
-use crate::index::{IndexSnapshot, Progress, Result};
-use documents::{ByEtag, Changes, Etag, ItemKind, Snapshot};
+use crate::index::{Error, IndexSnapshot, Progress, Result};
+use documents::{ByEtag, Changes, Document, Etag, ItemKind, Snapshot};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// How far an index is with each of its sources.
@@ -77,13 +77,48 @@ pub(super) fn tombstones_after<'d>(
     Ok(documents.deletions(&[source.kind], source.collection.as_deref(), etag)?)
 }
 
-/// The documents of a source that is mapped, behind an etag.
-pub(super) fn documents_after<'d>(documents: &'d Snapshot<'_>, source: &IndexSource, etag: Etag) -> Result<ByEtag<'d>> {
-    Ok(match (source.kind, &source.collection) {
-        (ItemKind::Document, None) => documents.after(etag),
-        (ItemKind::Document, Some(collection)) => documents.collection_after(collection, etag)?,
-        (ItemKind::Counter | ItemKind::CompareExchange, _) => {
-            return Err(documents::Error::Bug { rule: "an index maps documents" }.into());
-        }
+/// The documents of a collection, or all, behind an etag.
+pub(super) fn documents_after<'d>(
+    documents: &'d Snapshot<'_>,
+    collection: Option<&str>,
+    etag: Etag,
+) -> Result<ByEtag<'d>> {
+    Ok(match collection {
+        None => documents.after(etag),
+        Some(collection) => documents.collection_after(collection, etag)?,
     })
+}
+
+/// Calls `take` with each document or counter of a source behind an etag, the counters as documents, until it gives false. Gives whether
+/// it had all of them.
+pub(super) fn each_after<E: From<documents::Error> + From<Error>>(
+    documents: &Snapshot<'_>,
+    source: &IndexSource,
+    etag: Etag,
+    mut take: impl FnMut(&Document<'_>) -> Result<bool, E>,
+) -> Result<bool, E> {
+    match source.kind {
+        // They are loaded, never mapped.
+        ItemKind::CompareExchange => {
+            return Err(documents::Error::Bug { rule: "an index maps documents and counters" }.into());
+        }
+        ItemKind::Document => {
+            for document in documents_after(documents, source.collection.as_deref(), etag)? {
+                if !take(&document?)? {
+                    return Ok(false);
+                }
+            }
+        }
+        ItemKind::Counter => {
+            for item in documents.items(&[ItemKind::Counter], source.collection.as_deref(), etag)? {
+                let mut record = Vec::new();
+                if let Some(counter) = item?.counter()
+                    && !take(&documents.mapped_counter(&counter, &mut record)?)?
+                {
+                    return Ok(false);
+                }
+            }
+        }
+    }
+    Ok(true)
 }

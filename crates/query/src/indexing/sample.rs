@@ -7,7 +7,7 @@ use documents::Snapshot;
 use super::limits::BATCH_BYTES;
 use super::loaded_ids::LoadedIds;
 use super::map_runner::{Loading, MapRunner};
-use super::progress::documents_after;
+use super::progress::each_after;
 use crate::definition::MapIndex;
 use crate::index::Result;
 
@@ -29,19 +29,18 @@ pub fn map_results(
     let runner = MapRunner::new(definition);
     let (mut results, mut loaded, mut size, mut count) = (Vec::new(), LoadedIds::default(), 0, 0);
     for source in definition.sources().iter().filter(|source| !source.is_referenced) {
-        for document in documents_after(documents, source, 0)? {
-            let document = document?;
+        let has_all = each_after(documents, source, 0, |document| -> Result<bool> {
             if !definition.archived().takes(document.flags()) {
-                continue;
+                return Ok(true);
             }
             if count == count_max || size >= BATCH_BYTES || !goes_on() {
-                return Ok(results);
+                return Ok(false);
             }
             count += 1;
             loaded.clear();
             let mut made = Vec::new();
             let mapped = runner.run(
-                &document,
+                document,
                 Loading { documents, loaded: &mut loaded, control: &goes_on },
                 &mut |_, output| {
                     let mut result = Vec::new();
@@ -54,6 +53,10 @@ pub fn map_results(
                 size += made.iter().map(Vec::len).sum::<usize>();
                 results.append(&mut made);
             }
+            Ok(true)
+        })?;
+        if !has_all {
+            return Ok(results);
         }
     }
     Ok(results)

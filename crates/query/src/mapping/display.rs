@@ -137,6 +137,7 @@ fn write_members(members: Members<'_>, json: &mut Writer<'_>) {
 
 fn write_metadata(document: &DocumentView<'_>, json: &mut Writer<'_>) {
     write_members(document.metadata.members(), json);
+    write_members(document.server_metadata.members(), json);
     if document.is_archived {
         json.name("@archived").bool(true);
     }

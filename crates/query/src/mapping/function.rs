@@ -288,7 +288,6 @@ impl Function {
             Function::AttachmentsFor | Function::LoadAttachment | Function::LoadAttachments => {
                 Some(Feature::Attachments)
             }
-            Function::CounterNamesFor => Some(Feature::Counters),
             Function::TimeSeriesNamesFor => Some(Feature::TimeSeries),
             _ => None,
         }

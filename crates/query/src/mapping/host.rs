@@ -13,6 +13,8 @@ pub struct DocumentView<'d> {
     pub body: Raw<'d>,
     /// The stored properties of its metadata.
     pub metadata: Properties<'d>,
+    /// The properties of its metadata that the server maintains.
+    pub server_metadata: Properties<'d>,
     /// Whether its metadata have `@archived` too.
     pub is_archived: bool,
     /// Its collection as the document spells it; `@empty` if it names none.
@@ -21,6 +23,13 @@ pub struct DocumentView<'d> {
     pub change_vector: Cow<'d, str>,
     /// When it was written.
     pub last_modified: documents::Date,
+}
+
+impl<'d> DocumentView<'d> {
+    /// A property of the metadata, of either part.
+    pub fn of_metadata(&self, name: &str) -> Option<Raw<'d>> {
+        self.metadata.get(name).or_else(|| self.server_metadata.get(name))
+    }
 }
 
 /// An attachment of a document.

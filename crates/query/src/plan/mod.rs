@@ -16,8 +16,8 @@ mod subscription;
 pub use crate::definition::FieldUse;
 pub use clauses::filter::FilterClause;
 pub(crate) use clauses::filter::{FilterCondition, Operand, Planner as FilterPlanner};
-pub use clauses::include::Explanations;
 pub(crate) use clauses::include::Includes;
+pub use clauses::include::{CounterClause, Explanations};
 pub use clauses::page::{Page, WrittenPage};
 pub use clauses::projection::{PathStep, Projected, ProjectedColumn, Projection, ProjectionBehavior};
 pub use collection::{CollectionQuery, Filter, Order, Source};
@@ -63,6 +63,8 @@ pub struct Plan {
     pub reads_values: bool,
     /// Whether it is to be told why results score what they do.
     pub explanations: Option<Explanations>,
+    /// Counters that come with results.
+    pub counters: Vec<CounterClause>,
     /// Whether it is to be told how long each step takes.
     pub has_timings: bool,
     /// Whether it is to be told how it runs.
@@ -121,7 +123,7 @@ impl Plan {
             true => None,
             false => Projection::plan(query, grouping.as_ref(), parameters)?,
         };
-        let Includes { paths: includes, values: included_values, explanations, has_timings } = includes;
+        let Includes { paths: includes, values: included_values, explanations, counters, has_timings } = includes;
         if explanations.is_some() && filter.is_some() {
             return Err(Refused::NotSupported("'filter' beside explanations()".to_owned()));
         }
@@ -136,6 +138,7 @@ impl Plan {
             included_values,
             reads_values,
             explanations,
+            counters,
             has_timings,
             is_explained,
             keeps_repeats: false,
@@ -178,6 +181,7 @@ impl Plan {
     pub fn has_includes(&self) -> bool {
         !self.includes.is_empty()
             || !self.included_values.is_empty()
+            || !self.counters.is_empty()
             || !self.highlights().is_empty()
             || self.explanations.is_some()
             || self.has_timings

@@ -48,6 +48,7 @@ impl Document {
             id: &self.id,
             body: Raw::new(&self.body),
             metadata: Properties::new(&self.metadata[1..self.metadata.len() - 1]),
+            server_metadata: json::Properties::new(b""),
             collection: self.collection.as_str().into(),
             change_vector: "A:1-abc".into(),
             last_modified: documents::Date::parse("2024-05-06T07:08:09.0000000Z").unwrap(),
@@ -142,6 +143,7 @@ fn map(definition: &str, input: &[&str]) -> String {
         let is_wanted = match map.source() {
             Source::AllDocuments => true,
             Source::Collections(names) => names.iter().any(|name| name.eq_ignore_ascii_case(&document.collection)),
+            Source::Counters { .. } => false,
         };
         if !is_wanted {
             continue;

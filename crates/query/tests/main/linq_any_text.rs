@@ -12,6 +12,7 @@ fn view() -> DocumentView<'static> {
         id: "things/1",
         body: Raw::new(DOCUMENT),
         metadata: Properties::new(br#""@collection":"Things""#),
+        server_metadata: json::Properties::new(b""),
         collection: "Things".into(),
         change_vector: "".into(),
         last_modified: documents::Date::default(),

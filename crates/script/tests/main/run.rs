@@ -141,7 +141,7 @@ fn the_functions_of_the_protocol_are_there() {
     );
     check_fails("id()", "Misuse");
     check_fails("try { id() } catch (e) {}", "Misuse");
-    check_fails("counter(this, 'x')", "NotSupported { function: \"counter\" }");
+    check_fails("timeseries(this, 'x')", "NotSupported { function: \"timeseries\" }");
     check_fails("archived.archiveAt(this, 'x')", "Misuse");
     check_fails("archived.archiveAt(this)", "Misuse");
     check_fails("archived.archiveAt('a', '2030-01-01T00:00:00Z')", "Misuse");

@@ -5,7 +5,7 @@
 //! the reason in the closing frame and in the log: its client connects again and loads anew what it holds. So is one whose
 //! client takes nothing, does not answer pings, or watches too much, and those of a database that is disabled or deleted.
 //!
-//! Watching counters or time series, which are missing features, is refused: the client gets an error with the feature's name, and no
+//! Watching time series, a missing feature, is refused: the client gets an error with the feature's name, and no
 //! confirmation; then the socket is closed, which ends the client's wait for one. Clients connect again and send the same command, one of
 //! them without a pause, so that the closing comes a moment later ([`REFUSED_PAUSE`]).
 
@@ -160,6 +160,9 @@ async fn talk(socket: &mut Socket, feed: &Arc<Feed>, limits: &Limits) -> End {
                             (false, _) => place = None,
                             (true, Some(_)) => {}
                         }
+                        if let Some(place) = &place {
+                            place.set_watches_counters(watched.has_counters());
+                        }
                         match (watched.has_indexes(), &index_news) {
                             (true, None) => index_news = Some(feed.watch_indexes()),
                             (false, _) => index_news = None,
@@ -255,6 +258,11 @@ struct Watched {
     ids: BTreeSet<String>,
     prefixes: BTreeSet<String>,
     collections: BTreeSet<String>,
+    all_counters: bool,
+    /// Lower-cased names of counters, ids of documents, and both with a NUL character between them.
+    counters: BTreeSet<String>,
+    document_counters: BTreeSet<String>,
+    counters_of_documents: BTreeSet<String>,
     all_indexes: bool,
     /// Lower-cased names.
     indexes: BTreeSet<String>,
@@ -308,8 +316,16 @@ impl Watched {
                 }
             }
             "topology-change" => {}
-            "counters" | "counter" | "document-counters" | "document-counter" => {
-                refuse_watching(is_on, Feature::Counters, &name)?;
+            "counters" => self.all_counters = is_on,
+            "counter" => change(&mut self.counters, &mut self.size, is_on, parameter)?,
+            "document-counters" => change(&mut self.document_counters, &mut self.size, is_on, parameter)?,
+            "document-counter" => {
+                let Some(json::Value::Array(parts)) = command.get("Params") else { return Err(UNKNOWN.into()) };
+                let [json::Value::String(id), json::Value::String(name)] = parts.as_slice() else {
+                    return Err(UNKNOWN.into());
+                };
+                let both = database::documents::id::lower_text(&format!("{id}\0{name}"));
+                change(&mut self.counters_of_documents, &mut self.size, is_on, both)?;
             }
             "all-timeseries" | "timeseries" | "all-document-timeseries" | "document-timeseries" => {
                 refuse_watching(is_on, Feature::TimeSeries, &name)?;
@@ -317,6 +333,7 @@ impl Watched {
             _ => return Err(UNKNOWN.into()),
         }
         let names = self.ids.len() + self.prefixes.len() + self.collections.len() + self.indexes.len();
+        let names = names + self.counters.len() + self.document_counters.len() + self.counters_of_documents.len();
         if names + self.operations.len() > WATCHED_COUNT_MAX {
             return Err("its client watches too much (the limit WATCHED_COUNT_MAX)".into());
         }
@@ -335,7 +352,12 @@ impl Watched {
 
     fn has_documents(&self) -> bool {
         let sets = [&self.ids, &self.prefixes, &self.collections];
-        self.all_documents || self.aggressive_caching || sets.iter().any(|set| !set.is_empty())
+        self.all_documents || self.aggressive_caching || self.has_counters() || sets.iter().any(|set| !set.is_empty())
+    }
+
+    fn has_counters(&self) -> bool {
+        let sets = [&self.counters, &self.document_counters, &self.counters_of_documents];
+        self.all_counters || sets.iter().any(|set| !set.is_empty())
     }
 
     fn has_indexes(&self) -> bool {
@@ -347,6 +369,12 @@ impl Watched {
     }
 
     fn wants(&self, change: &Change) -> bool {
+        if let Some((_, name)) = &change.counter {
+            return self.all_counters
+                || self.counters.contains(name)
+                || self.document_counters.contains(&change.id_key)
+                || self.counters_of_documents.contains(&format!("{}\0{name}", change.id_key));
+        }
         self.all_documents
             || self.ids.contains(&change.id_key)
             || has_prefix_of(&self.prefixes, &change.id_key)
@@ -357,13 +385,27 @@ impl Watched {
     fn document_changes(&self, changes: &[Arc<Change>]) -> Option<String> {
         if self.aggressive_caching {
             // Such a client gets this instead of documents.
-            return (!changes.is_empty()).then(|| "[{\"Type\":\"AggressiveCacheChange\"}]".to_owned());
+            return changes
+                .iter()
+                .any(|change| change.counter.is_none())
+                .then(|| "[{\"Type\":\"AggressiveCacheChange\"}]".to_owned());
         }
         let mut frame = Vec::new();
         let mut is_empty = true;
         json::Writer::new(&mut frame).array(|json| {
             for change in changes.iter().filter(|change| self.wants(change)) {
                 is_empty = false;
+                if let Some((counter, _)) = &change.counter {
+                    json.object(|json| {
+                        json.name("Type").string("CounterChange").name("Value").object(|json| {
+                            json.name("Name").string(&counter.name).name("Value").signed(counter.value);
+                            json.name("DocumentId").string(&change.id);
+                            json.name("CollectionName").optional_string(change.collection.as_deref());
+                            json.name("ChangeVector").string(&change.change_vector).name("Type").string(change.kind);
+                        });
+                    });
+                    continue;
+                }
                 json.object(|json| {
                     json.name("Type").string("DocumentChange").name("Value").object(|json| {
                         json.name("Type").string(change.kind).name("Id").string(&change.id);

@@ -112,6 +112,22 @@ pub(crate) fn state(exchange: &Exchange) -> Result<Reply> {
     })
 }
 
+/// Writes a subscription as an ongoing task.
+pub(super) fn write_task(json: &mut Writer<'_>, exchange: &Exchange, state: &SubscriptionState) {
+    let subscription = &state.subscription;
+    let is_active = !subscription.is_disabled && !state.connections.is_empty();
+    json.name("TaskId").unsigned(subscription.id).name("TaskName").string(&subscription.name);
+    json.name("TaskType").string("Subscription");
+    json.name("TaskState").string(if subscription.is_disabled { "Disabled" } else { "Enabled" });
+    json.name("TaskConnectionStatus").string(if is_active { "Active" } else { "NotActive" });
+    json.name("ResponsibleNode").object(|json| {
+        json.name("NodeTag").string(exchange.node.databases.node_tag()).name("NodeUrl").string(&exchange.own_url());
+        json.name("ResponsibleNode").null();
+    });
+    json.name("Error").null();
+    write(json, exchange, state);
+}
+
 fn write(json: &mut Writer<'_>, exchange: &Exchange, state: &SubscriptionState) {
     let SubscriptionState { subscription, progress, connections } = state;
     json.name("SubscriptionId").unsigned(subscription.id).name("SubscriptionName").string(&subscription.name);

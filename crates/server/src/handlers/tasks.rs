@@ -1,66 +1,80 @@
-//! Ongoing tasks of a database: what it does by itself. Backups are the ones that there are.
+//! Ongoing tasks of a database: what it does by itself. Backups and subscriptions are the ones that there are.
 //!
 //! GET `/databases/{name}/task`: `key` or `taskName`, `type`; 404 if there is none. GET `/databases/{name}/tasks`: all. POST
 //! `/databases/{name}/admin/tasks/state`: `key`, `type`, `disable`. DELETE `/databases/{name}/admin/tasks`: `id`, `type`.
 
 use database::backups::BackupTask;
 use database::documents::{Date, Feature};
-use database::{Databases, time_span};
+use database::subscriptions::SubscriptionState;
+use database::{Database, Databases, time_span};
 use hyper::StatusCode;
 use json::{Value, Writer};
 
 use super::databases::request_id;
+use super::subscriptions;
 use crate::bridge::Pool;
 use crate::error::{Error, Result};
 use crate::messages::reply::{self, Reply};
 use crate::routing::exchange::Exchange;
 
-/// The types of tasks that clients know, and the features that all but the first belong to.
-const TYPES: [(&str, Option<Feature>); 15] = [
-    ("Backup", None),
-    ("Subscription", Some(Feature::Subscriptions)),
-    ("Replication", Some(Feature::Replication)),
-    ("PullReplicationAsHub", Some(Feature::Replication)),
-    ("PullReplicationAsSink", Some(Feature::Replication)),
-    ("RavenEtl", Some(Feature::Etl)),
-    ("SqlEtl", Some(Feature::Etl)),
-    ("OlapEtl", Some(Feature::Etl)),
-    ("ElasticSearchEtl", Some(Feature::Etl)),
-    ("QueueEtl", Some(Feature::Etl)),
-    ("SnowflakeEtl", Some(Feature::Etl)),
-    ("QueueSink", Some(Feature::Etl)),
-    ("CdcSink", Some(Feature::Etl)),
-    ("EmbeddingsGeneration", Some(Feature::AiAgents)),
-    ("GenAi", Some(Feature::AiAgents)),
+/// The kinds of tasks that there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TaskKind {
+    Backup,
+    Subscription,
+}
+
+/// The types of other tasks that clients know, and the features that they belong to.
+const MISSING: [(&str, Feature); 13] = [
+    ("Replication", Feature::Replication),
+    ("PullReplicationAsHub", Feature::Replication),
+    ("PullReplicationAsSink", Feature::Replication),
+    ("RavenEtl", Feature::Etl),
+    ("SqlEtl", Feature::Etl),
+    ("OlapEtl", Feature::Etl),
+    ("ElasticSearchEtl", Feature::Etl),
+    ("QueueEtl", Feature::Etl),
+    ("SnowflakeEtl", Feature::Etl),
+    ("QueueSink", Feature::Etl),
+    ("CdcSink", Feature::Etl),
+    ("EmbeddingsGeneration", Feature::AiAgents),
+    ("GenAi", Feature::AiAgents),
 ];
 
-/// Whether the type in a query is that of backups; tasks of a missing feature are not there.
-fn is_backup(exchange: &Exchange) -> Result<bool> {
+/// The type in a query: `Err` has the feature of one that is missing.
+fn kind_of(exchange: &Exchange) -> Result<std::result::Result<TaskKind, (&'static str, Feature)>> {
     let given = exchange.required("type")?;
-    match TYPES.iter().find(|(name, _)| name.eq_ignore_ascii_case(&given)) {
-        Some((_, feature)) => Ok(feature.is_none()),
+    let is = |name: &str| name.eq_ignore_ascii_case(&given);
+    match MISSING.iter().find(|(name, _)| is(name)) {
+        Some(missing) => Ok(Err(*missing)),
+        None if is("Backup") => Ok(Ok(TaskKind::Backup)),
+        None if is("Subscription") => Ok(Ok(TaskKind::Subscription)),
         None => Err(Error::parameter("type", &given, "a type of tasks, such as Backup")),
     }
 }
 
 /// The same for a request that changes a task.
-fn require_backup(exchange: &Exchange) -> Result<()> {
-    let given = exchange.required("type")?;
-    match TYPES.iter().find(|(name, _)| name.eq_ignore_ascii_case(&given)) {
-        Some((_, None)) => Ok(()),
-        Some((name, Some(feature))) => Err(feature.missing_for(format!("tasks of the type '{name}'")).into()),
-        None => Err(Error::parameter("type", &given, "a type of tasks, such as Backup")),
-    }
+fn required_kind(exchange: &Exchange) -> Result<TaskKind> {
+    kind_of(exchange)?.map_err(|(name, feature)| feature.missing_for(format!("tasks of the type '{name}'")).into())
 }
 
 /// One task; 404 if there is none.
 pub(crate) fn get(exchange: &Exchange) -> Result<Reply> {
-    if !is_backup(exchange)? {
-        return Ok(reply::empty(StatusCode::NOT_FOUND));
-    }
+    let Ok(kind) = kind_of(exchange)? else { return Ok(reply::empty(StatusCode::NOT_FOUND)) };
     let (key, name) = (exchange.query().number("key")?, exchange.query().get_nonempty("taskName"));
     if key.is_none() && name.is_none() {
         return Err(Error::Argument("The query string must have 'key' or 'taskName'".to_owned()));
+    }
+    if kind == TaskKind::Subscription {
+        let states = exchange.database().subscriptions()?;
+        let is_meant = |state: &&SubscriptionState| match (&name, key) {
+            (Some(name), _) => state.subscription.name.eq_ignore_ascii_case(name),
+            (None, key) => Some(state.subscription.id) == key,
+        };
+        return Ok(match states.iter().find(is_meant) {
+            Some(state) => reply::object(StatusCode::OK, |json| subscriptions::write_task(json, exchange, state)),
+            None => reply::empty(StatusCode::NOT_FOUND),
+        });
     }
     let tasks = exchange.node.databases.backup_tasks(exchange.database().name())?;
     let is_meant = |task: &&BackupTask| match (&name, key) {
@@ -80,13 +94,17 @@ pub(crate) fn get(exchange: &Exchange) -> Result<Reply> {
 pub(crate) fn list(exchange: &Exchange) -> Result<Reply> {
     let tasks = exchange.node.databases.backup_tasks(exchange.database().name())?;
     let written = tasks.iter().map(|task| Written::of(exchange, task)).collect::<Result<Vec<_>>>()?;
+    let states = exchange.database().subscriptions()?;
     Ok(reply::object(StatusCode::OK, |json| {
         json.name("OngoingTasks").array(|json| {
             for (task, written) in tasks.iter().zip(&written) {
                 json.object(|json| written.write(json, exchange, task));
             }
+            for state in &states {
+                json.object(|json| subscriptions::write_task(json, exchange, state));
+            }
         });
-        json.name("SubscriptionsCount").unsigned(0).name("PullReplications").array(|_| {});
+        json.name("SubscriptionsCount").unsigned(states.len() as u64).name("PullReplications").array(|_| {});
     }))
 }
 
@@ -169,10 +187,15 @@ impl Written {
 
 /// Enables or disables a task. 200 `{RaftCommandIndex, TaskId}`.
 pub(crate) async fn set_state(exchange: Exchange) -> Result<Reply> {
-    require_backup(&exchange)?;
+    let kind = required_kind(&exchange)?;
     let id = exchange.required_number("key")?;
     exchange.required("disable")?;
     let is_disabled = exchange.query().is_true("disable")?;
+    if kind == TaskKind::Subscription {
+        let set =
+            move |database: &Database, name: &str| database.set_subscription_disabled(name, is_disabled).map(drop);
+        return change_subscription(exchange, id, set).await;
+    }
     change(exchange, id, move |databases, name, request_id| {
         Ok(databases.set_backup_task_disabled(name, id, is_disabled, request_id)?)
     })
@@ -181,10 +204,38 @@ pub(crate) async fn set_state(exchange: Exchange) -> Result<Reply> {
 
 /// Removes a task. 200 `{RaftCommandIndex, TaskId}`.
 pub(crate) async fn delete(exchange: Exchange) -> Result<Reply> {
-    require_backup(&exchange)?;
+    let kind = required_kind(&exchange)?;
     let id = exchange.required_number("id")?;
+    if kind == TaskKind::Subscription {
+        let delete = |database: &Database, name: &str| database.delete_subscription(name).map(drop);
+        return change_subscription(exchange, id, delete).await;
+    }
     change(exchange, id, move |databases, name, request_id| Ok(databases.delete_backup_task(name, id, request_id)?))
         .await
+}
+
+/// Changes the subscription with an id; 404 if there is none.
+async fn change_subscription(
+    exchange: Exchange,
+    id: u64,
+    change: impl FnOnce(&Database, &str) -> database::Result<()> + Send + 'static,
+) -> Result<Reply> {
+    let database = exchange.database().clone();
+    let run = move || {
+        let found = database.subscriptions()?.into_iter().find(|state| state.subscription.id == id);
+        found.map(|state| change(&database, &state.subscription.name)).transpose().map_err(Error::from)
+    };
+    if exchange.node.bridge.run(Pool::Short, run).await?.is_none() {
+        return Ok(reply::empty(StatusCode::NOT_FOUND));
+    }
+    Ok(changed(&exchange, id, id))
+}
+
+fn changed(exchange: &Exchange, index: u64, id: u64) -> Reply {
+    reply::object(StatusCode::OK, |json| {
+        json.name("RaftCommandIndex").unsigned(index).name("TaskId").unsigned(id);
+        json.name("ResponsibleNode").string(exchange.node.databases.node_tag());
+    })
 }
 
 async fn change(
@@ -197,8 +248,5 @@ async fn change(
     let databases = exchange.node.databases.clone();
     let run = move || change(&databases, &name, request_id.as_deref());
     let index = exchange.node.bridge.run(Pool::Short, run).await?;
-    Ok(reply::object(StatusCode::OK, |json| {
-        json.name("RaftCommandIndex").unsigned(index).name("TaskId").unsigned(id);
-        json.name("ResponsibleNode").string(exchange.node.databases.node_tag());
-    }))
+    Ok(changed(&exchange, index, id))
 }

@@ -337,15 +337,58 @@ fn what_is_no_command_closes_the_socket() {
     }
 }
 
+/// Each set of watched counters gets its own changes, and no others.
+#[test]
+fn counters_that_are_watched_are_told() {
+    let wire = Wire::with_database();
+    wire.put("users/1", USER);
+    wire.put("users/2", USER);
+    let mut sockets: Vec<Socket> = (0..4).map(|_| Socket::open(&wire)).collect();
+    sockets[0].watch("watch-counters", "");
+    sockets[1].watch("watch-counter", "LIKES");
+    sockets[2].watch("watch-document-counters", "USERS/2");
+    let command = r#"{"CommandId":7,"Command":"watch-document-counter","Param":null,"Params":["USERS/2","LIKES"]}"#;
+    sockets[3].send(command);
+    assert_eq!(sockets[3].read().unwrap(), r#"[{"CommandId":7,"Type":"Confirm"}]"#);
+    let raise = |id: &str, operations: &[(&str, &str, i64)]| {
+        let operation = |(kind, name, delta): &(&str, &str, i64)| {
+            format!(r#"{{"Type":"{kind}","CounterName":"{name}","Delta":{delta}}}"#)
+        };
+        let operations: Vec<String> = operations.iter().map(operation).collect();
+        let body = format!(r#"{{"Documents":[{{"DocumentId":"{id}","Operations":[{}]}}]}}"#, operations.join(","));
+        assert_eq!(wire.call("POST /databases/db/counters", &body).status, 200);
+    };
+    let mut expect = |socket: usize, name: &str, value: i64, id: &str, kind: &str| {
+        let told = sockets[socket].read().unwrap();
+        let start = format!(
+            r#"[{{"Type":"CounterChange","Value":{{"Name":"{name}","Value":{value},"DocumentId":"{id}","CollectionName":"Users","ChangeVector":"A:"#
+        );
+        assert!(told.starts_with(&start) && told.ends_with(&format!(r#","Type":"{kind}"}}}}]"#)), "{told}");
+    };
+    raise("users/1", &[("Increment", "Likes", 3)]);
+    expect(0, "Likes", 3, "users/1", "Put");
+    expect(1, "Likes", 3, "users/1", "Put");
+    raise("users/1", &[("Increment", "likes", 4)]);
+    expect(0, "Likes", 7, "users/1", "Increment");
+    expect(1, "Likes", 7, "users/1", "Increment");
+    raise("users/2", &[("Increment", "other", 1)]);
+    expect(0, "other", 1, "users/2", "Put");
+    expect(2, "other", 1, "users/2", "Put");
+    raise("users/2", &[("Increment", "likes", 0)]);
+    for socket in 0..4 {
+        expect(socket, "likes", 0, "users/2", "Put");
+    }
+    raise("users/2", &[("Delete", "LIKES", 0)]);
+    for socket in 0..4 {
+        expect(socket, "likes", 0, "users/2", "Delete");
+    }
+}
+
 /// Clients hand the error to all who watch, and give up waiting for the confirmation when the socket is closed.
 #[test]
 fn watching_what_is_missing_is_refused_by_name_and_ends_the_socket() {
     let wire = Wire::with_database();
     let commands = [
-        ("watch-counters", "counters"),
-        ("watch-counter", "counters"),
-        ("watch-document-counters", "counters"),
-        ("watch-document-counter", "counters"),
         ("watch-all-timeseries", "time series"),
         ("watch-timeseries", "time series"),
         ("watch-all-document-timeseries", "time series"),

@@ -175,7 +175,13 @@ fn transactions_refuse_other_commands_and_guards() {
         "You cannot manipulate the atomic guard 'rvn-atomic/users/2' via the cluster-wide session",
     );
     let single = r#"{"Commands":[{"Type":"CompareExchangePUT","Id":"a","Document":{"Object":1},"Index":0}]}"#;
-    wire.check_error(BULK, single, 400, "InvalidOperationException", "the command 'CompareExchangePUT' needs a cluster-wide transaction");
+    wire.check_error(
+        BULK,
+        single,
+        400,
+        "InvalidOperationException",
+        "the command 'CompareExchangePUT' needs a cluster-wide transaction",
+    );
 }
 
 #[test]
@@ -272,7 +278,13 @@ fn queries_compare_with_values_select_and_include_them() {
     put(&wire, "id", 0, r#"{"Object":"ORDERS/2"}"#);
     assert_eq!(ids("from Orders where id() = cmpxchg('id')"), ["orders/2"]);
     let array = r#"{"Query":"from Orders where Key = cmpxchg('obj').Deep.A"}"#;
-    wire.check_error("POST /databases/db/queries", array, 400, "InvalidQueryException", "The compare-exchange value 'obj' is an array");
+    wire.check_error(
+        "POST /databases/db/queries",
+        array,
+        400,
+        "InvalidQueryException",
+        "The compare-exchange value 'obj' is an array",
+    );
     let includes = |text: &str| text_of(query(&wire, text).get("CompareExchangeValueIncludes"));
     let k1 = r#"{"Key":"k1","Index":3,"Value":{"Object":1.50}}"#;
     let none = r#""none":{"Key":"none","Index":-1,"Value":null}"#;

@@ -67,8 +67,8 @@ fn mistakes_in_scripts_have_their_exceptions() {
     );
     check("for (;;) {}", 400, ".Documents.Patching.JavaScriptException", "The maximum number of statements");
     check("id()", 400, "InvalidOperationException", "id(doc) must be called with a single argument");
-    let message = concat!("Rookery ", env!("CARGO_PKG_VERSION"), " does not support 'incrementCounter' in scripts yet");
-    check("incrementCounter(this, 'x')", 501, "RavenException", message);
+    let message = concat!("Rookery ", env!("CARGO_PKG_VERSION"), " does not support 'timeseries' in scripts yet");
+    check("timeseries(this, 'x')", 501, "RavenException", message);
     check(
         "this['@metadata']['@collection'] = 'Dogs'",
         400,

@@ -42,9 +42,9 @@ impl<'d> Evaluator<'_, 'd> {
             (Function::AsJson, Value::Document(_) | Value::Json(_) | Value::Object(_)) => Ok(first),
             (Function::MetadataFor, Value::Document(document)) => Ok(Value::Metadata(Rc::clone(document))),
             (Function::MetadataFor, Value::Json(raw)) => Ok(Value::of_found(raw.get("@metadata"))),
-            (Function::AttachmentsFor, Value::Document(document)) => Ok(list(document.metadata.get("@attachments"))),
-            (Function::CounterNamesFor, Value::Document(document)) => Ok(list(document.metadata.get("@counters"))),
-            (Function::TimeSeriesNamesFor, Value::Document(document)) => Ok(list(document.metadata.get("@timeseries"))),
+            (Function::AttachmentsFor, Value::Document(document)) => Ok(list(document.of_metadata("@attachments"))),
+            (Function::CounterNamesFor, Value::Document(document)) => Ok(list(document.of_metadata("@counters"))),
+            (Function::TimeSeriesNamesFor, Value::Document(document)) => Ok(list(document.of_metadata("@timeseries"))),
             (Function::LoadAttachment, Value::Document(document)) => {
                 let found = self.host.load_attachment(document.id, &display(&second))?;
                 Ok(found.map_or(Value::Missing, |found| attachment(&found)))
@@ -52,7 +52,7 @@ impl<'d> Evaluator<'_, 'd> {
             (Function::LoadAttachments, Value::Document(document)) => {
                 let document = Rc::clone(document);
                 let mut found = Vec::new();
-                for described in self.elements(list(document.metadata.get("@attachments")))? {
+                for described in self.elements(list(document.of_metadata("@attachments")))? {
                     let name = super::member::member(&described, "Name", None)?;
                     found.extend(self.host.load_attachment(document.id, &display(&name))?);
                 }

@@ -89,7 +89,8 @@ pub(super) fn pairs<'d>(value: &Value<'d>) -> Option<Vec<Value<'d>>> {
         }
         Value::Metadata(document) => {
             let archived = document.is_archived.then(|| pair(Cow::Borrowed("@archived"), Value::Bool(true)));
-            Some(of_members(document.metadata.members()).chain(archived).collect())
+            let members = of_members(document.metadata.members()).chain(of_members(document.server_metadata.members()));
+            Some(members.chain(archived).collect())
         }
         _ => None,
     }
@@ -114,7 +115,7 @@ fn metadata_member<'d>(document: &DocumentView<'d>, name: &str) -> Value<'d> {
         // Ticks of a date are those of the years 1 to 9999.
         "@last-modified" => Value::Date(DateTime { ticks: document.last_modified.ticks() as i64, kind: DateKind::Utc }),
         "@archived" if document.is_archived => Value::Bool(true),
-        name => Value::of_found(document.metadata.get(name)),
+        name => Value::of_found(document.of_metadata(name)),
     }
 }
 

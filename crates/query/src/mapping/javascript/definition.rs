@@ -31,7 +31,6 @@ const MISSING: [&str; 11] = [
     "attachmentsFor",
     "loadAttachment",
     "loadAttachments",
-    "counterNamesFor",
     "timeSeriesNamesFor",
     "loadVector",
     "recurse",
@@ -44,8 +43,11 @@ impl<'t> Definition<'t> {
         let wrong = |at: usize, message: &str| CompileError::at(text, at, message);
         let tokens = script::tokens(text).ok_or_else(|| wrong(0, "A bracket, a text or a comment is not closed"))?;
         let word = |place: usize| tokens.get(place).map(|token: &Token| &text[token.start..token.end]);
-        if let (Some(kind @ ("counters" | "timeSeries")), Some("."), Some("map")) = (word(0), word(1), word(2)) {
-            return Err(Feature::IndexSources.missing_for(format!("indexes over {kind}")).into());
+        if let (Some("timeSeries"), Some("."), Some("map")) = (word(0), word(1), word(2)) {
+            return Err(Feature::IndexSources.missing_for("indexes over timeSeries").into());
+        }
+        if let (Some("counters"), Some("."), Some("map")) = (word(0), word(1), word(2)) {
+            return Definition::of_counters(text, &tokens);
         }
         if word(0) == Some("groupBy") {
             return Err(Refusal::NotSupported("'groupBy' beside a map".to_owned()));
@@ -63,34 +65,69 @@ impl<'t> Definition<'t> {
                 wrong(text.len().min(4), "The first argument of 'map' has to be the name of a collection").into()
             );
         };
-        // The parenthesis that closes the call.
-        let mut depth = 0;
-        let close = tokens.iter().position(|token| {
-            match token.kind {
-                TokenKind::Sign(b'(' | b'[' | b'{') | TokenKind::TemplateOpen if is_opening(text, token) => depth += 1,
-                TokenKind::Sign(b')' | b']' | b'}') | TokenKind::TemplateClose => depth -= 1,
-                _ => {}
-            }
-            depth == 0 && token.kind == TokenKind::Sign(b')')
-        });
-        let close = close.ok_or_else(|| wrong(0, "'map' is not closed"))?;
-        let rest = tokens.get(close + 1..).unwrap_or_default();
-        if let Some(token) = rest.iter().find(|token| token.kind != TokenKind::Sign(b';')) {
-            return Err(wrong(token.start, "A map is one call of 'map'").into());
-        }
+        let close = closing_of(text, &tokens)?;
         if word(3) != Some(",") || close < 5 {
             return Err(wrong(0, "The second argument of 'map' has to be a function").into());
         }
-        let function = tokens.get(4..close).unwrap_or_default().to_vec();
-        let start = function.first().map_or(0, |token| token.start);
-        let end = function.last().map_or(start, |token| token.end);
+        let function = function_of(text, tokens.get(4..close).unwrap_or_default());
         let source = match name.eq_ignore_ascii_case("@all_docs") {
             true => Source::AllDocuments,
             false => Source::Collections(vec![name.to_owned()]),
         };
-        let function = SourceFunction { text: &text[start..end], tokens: function, whole: text };
         Ok(Definition { source, function })
     }
+
+    /// `counters.map(function)`, with the names of a collection and of a counter before the function.
+    fn of_counters(text: &'t str, tokens: &[Token]) -> Result<Definition<'t>, Refusal> {
+        let close = closing_of(text, tokens)?;
+        let mut names = Vec::new();
+        let mut first = 4;
+        while let Some([name, comma]) = tokens.get(first..first + 2)
+            && name.kind == TokenKind::Literal
+            && comma.kind == TokenKind::Sign(b',')
+        {
+            let literal = text.get(name.start..name.end).and_then(text_of);
+            names.push(
+                literal.ok_or_else(|| CompileError::at(text, name.start, "A name must be a text without escapes"))?,
+            );
+            first += 2;
+        }
+        if names.len() > 2 || first >= close {
+            let message = "Counters are mapped by counters.map('Collection', 'Name', function)";
+            return Err(CompileError::at(text, 0, message).into());
+        }
+        let mut names = names.into_iter().map(str::to_owned);
+        let collection = names.next().filter(|name| !name.eq_ignore_ascii_case("@all_docs"));
+        let source = Source::Counters { collection, name: names.next() };
+        Ok(Definition { source, function: function_of(text, tokens.get(first..close).unwrap_or_default()) })
+    }
+}
+
+/// The place of the parenthesis that closes the call, behind which there is nothing.
+fn closing_of(text: &str, tokens: &[Token]) -> Result<usize, Refusal> {
+    let wrong = |at: usize, message: &str| CompileError::at(text, at, message);
+    let mut depth = 0;
+    let close = tokens.iter().position(|token| {
+        match token.kind {
+            TokenKind::Sign(b'(' | b'[' | b'{') | TokenKind::TemplateOpen if is_opening(text, token) => depth += 1,
+            TokenKind::Sign(b')' | b']' | b'}') | TokenKind::TemplateClose => depth -= 1,
+            _ => {}
+        }
+        depth == 0 && token.kind == TokenKind::Sign(b')')
+    });
+    let close = close.ok_or_else(|| wrong(0, "'map' is not closed"))?;
+    let rest = tokens.get(close + 1..).unwrap_or_default();
+    match rest.iter().find(|token| token.kind != TokenKind::Sign(b';')) {
+        Some(token) => Err(wrong(token.start, "A map is one call of 'map'").into()),
+        None => Ok(close),
+    }
+}
+
+/// The function that tokens are.
+fn function_of<'t>(text: &'t str, tokens: &[Token]) -> SourceFunction<'t> {
+    let start = tokens.first().map_or(0, |token| token.start);
+    let end = tokens.last().map_or(start, |token| token.end);
+    SourceFunction { text: &text[start..end], tokens: tokens.to_vec(), whole: text }
 }
 
 /// Whether a name is one in C# as well, and means nothing there.
@@ -194,6 +231,8 @@ impl SourceFunction<'_> {
             text.push_str(", ");
         }
         let from = match source {
+            // The engine maps them.
+            Source::Counters { .. } => return None,
             Source::AllDocuments => "docs".to_owned(),
             Source::Collections(names) => {
                 format!("docs[\"{}\"]", names.first().filter(|name| !name.contains(['"', '\\']))?)

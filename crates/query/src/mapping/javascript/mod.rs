@@ -229,9 +229,13 @@ fn whole(document: &DocumentView<'_>) -> Vec<u8> {
     }
     json.extend_from_slice(b"\"@metadata\":");
     json.push(b'{');
-    json.extend_from_slice(metadata);
+    let start = json.len();
+    for part in [metadata, document.server_metadata.bytes()].into_iter().filter(|part| !part.is_empty()) {
+        json.extend_from_slice(if json.len() == start { b"" } else { b"," });
+        json.extend_from_slice(part);
+    }
     if document.is_archived {
-        json.extend_from_slice(if metadata.is_empty() { b"" } else { b"," });
+        json.extend_from_slice(if json.len() == start { b"" } else { b"," });
         json.extend_from_slice(b"\"@archived\":true");
     }
     json.extend_from_slice(b"}}");

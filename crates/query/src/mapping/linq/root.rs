@@ -41,6 +41,7 @@ impl Compiler {
             if name == ALL_DOCUMENTS { Source::AllDocuments } else { Source::Collections(vec![name.to_owned()]) }
         };
         match syntax.kind() {
+            _ if let Some(source) = self.counters(syntax)? => Ok(Some(source)),
             "member_access_expression" => {
                 let (of, name) = (syntax.part("expression")?.bare(), syntax.part("name")?);
                 if self.is_name(of, "docs") {
@@ -90,6 +91,33 @@ impl Compiler {
         }
     }
 
+    /// `counters`, `counters.Users`, `counters.Users.Likes`, and the same with names in brackets.
+    fn counters(&self, syntax: Syntax<'_>) -> Result<Option<Source>> {
+        let mut names = Vec::new();
+        let mut at = syntax.bare();
+        while !self.is_name(at, "counters") {
+            match at.kind() {
+                "member_access_expression" => names.push(at.part("name")?.name().to_owned()),
+                "element_access_expression" => {
+                    let subscript = at.part("subscript")?.children();
+                    let name = subscript.first().map(|argument| argument.only());
+                    match name.filter(|name| name.kind() == "string_literal") {
+                        Some(name) => names.push(self.text_literal(name)?),
+                        None => return Ok(None),
+                    }
+                }
+                _ => return Ok(None),
+            }
+            match at.field("expression") {
+                Some(inner) if names.len() <= 2 => at = inner.bare(),
+                _ => return Ok(None),
+            }
+        }
+        // The last one is the first of the path.
+        let collection = names.pop().filter(|name| name != ALL_DOCUMENTS);
+        Ok(Some(Source::Counters { collection, name: names.pop() }))
+    }
+
     /// Refuses what RavenDB indexes besides documents, wherever the path to it begins.
     fn refuse_other_sources(&self, syntax: Syntax<'_>) -> Result<Option<Source>> {
         let mut at = syntax.bare();
@@ -97,10 +125,6 @@ impl Compiler {
             if self.is_name(at, "timeSeries") {
                 let message = "Time series are not supported as the source of an index";
                 return Err(at.lacks(Feature::IndexSources.missing_for("indexes over timeSeries"), message));
-            }
-            if self.is_name(at, "counters") {
-                let message = "Counters are not supported as the source of an index";
-                return Err(at.lacks(Feature::IndexSources.missing_for("indexes over counters"), message));
             }
             match at.field("expression") {
                 Some(inner) => at = inner.bare(),

@@ -12,8 +12,19 @@ pub(crate) struct Includes {
     /// Paths to keys of compare-exchange values, without the alias.
     pub values: Vec<String>,
     pub explanations: Option<Explanations>,
+    /// Counters.
+    pub counters: Vec<CounterClause>,
     /// True if the clause has `timings()`.
     pub has_timings: bool,
+}
+
+/// `counters([path,] names)`: counters of results, or of documents that they name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CounterClause {
+    /// The path to the ids of the documents, without the alias; `None`: the results themselves.
+    pub path: Option<String>,
+    /// The names; empty: all counters.
+    pub names: Vec<String>,
 }
 
 /// `explanations([options])`: why results score what they do.
@@ -46,6 +57,13 @@ impl Includes {
                 },
                 _ => return Err(wrong()),
             }
+        }
+        for counters in &mut includes.counters {
+            let is_alias = counters.path.is_some() && counters.path.as_deref() == query.from.alias.as_deref();
+            counters.path = match counters.path.take().filter(|_| !is_alias) {
+                Some(path) => Some(without_alias(&path, query)?),
+                None => None,
+            };
         }
         Ok(includes)
     }

@@ -4,7 +4,7 @@ use documents::Feature;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::functions::{CMPXCHG, GET_METADATA, ID};
+use crate::functions::{CMPXCHG, COUNTER, COUNTER_RAW, GET_METADATA, ID};
 use crate::plan::{Parameters, ProjectionBehavior, Refused};
 use crate::rql::{self, Call, Column, ColumnValue, Expression, Language, Output, Path, Query, Segment, ValueKind};
 
@@ -84,7 +84,8 @@ impl ScriptClause {
         query: &Query<'_>,
         parameters: Parameters<'_>,
     ) -> Result<Option<ScriptClause>, Refused> {
-        let alias = query.from.alias.as_deref();
+        // A counter is of the document, which the script must be able to name.
+        let alias = query.from.alias.as_deref().or(has_counters(query).then_some(RESULT));
         let names = Names { alias, query };
         let (form, is_distinct) = match &query.output {
             Output::Update(script) => (ScriptForm::Update(inside(script.text).to_owned()), false),
@@ -169,7 +170,20 @@ impl ScriptClause {
     }
 }
 
-/// The name of a result in a call of `filter`, where the query gives it none.
+/// Whether columns are counters.
+fn has_counters(query: &Query<'_>) -> bool {
+    let Output::Select(select) = &query.output else { return false };
+    let rql::Projection::Columns(columns) = &select.projection else { return false };
+    let is_declared = |call: &Call<'_>| query.functions.iter().any(|function| function.name == call.name);
+    let mut columns = columns.iter();
+    columns.any(|column| matches!(&column.value, ColumnValue::Call(call) if is_of_counter(call) && !is_declared(call)))
+}
+
+fn is_of_counter(call: &Call<'_>) -> bool {
+    COUNTER.is(&call.name) || COUNTER_RAW.is(&call.name)
+}
+
+/// The name of a result in calls of `filter`, and beside counters, where the query gives it none.
 const RESULT: &str = "__result";
 
 /// The declared functions, as JavaScript.
@@ -229,7 +243,9 @@ impl Names<'_, '_> {
     /// Columns as JavaScript; `None`: none of them has to be run.
     fn columns(&self, columns: &[Column<'_>]) -> Result<Option<ScriptForm>, Refused> {
         let is_run = columns.iter().any(|column| match &column.value {
-            ColumnValue::Call(call) => self.is_declared(call) || self.is_of_metadata(call) || self.is_of_value(call),
+            ColumnValue::Call(call) => {
+                self.is_declared(call) || self.is_of_metadata(call) || self.is_of_value(call) || is_of_counter(call)
+            }
             ColumnValue::Field(path) => self.is_loaded(path),
             ColumnValue::Value(_) | ColumnValue::TimeSeries(_) => false,
         });
@@ -237,7 +253,9 @@ impl Names<'_, '_> {
             return Ok(None);
         }
         match columns {
-            [Column { value: ColumnValue::Call(call), alias: None }] if !self.is_of_value(call) => {
+            [Column { value: ColumnValue::Call(call), alias: None }]
+                if self.is_declared(call) || !is_of_counter(call) && !self.is_of_value(call) =>
+            {
                 let text = self.call(call)?;
                 let is_metadata = self.is_of_metadata(call) && call.member.is_none();
                 return Ok(Some(if is_metadata { ScriptForm::Metadata(text) } else { ScriptForm::Call(text) }));
@@ -251,6 +269,7 @@ impl Names<'_, '_> {
         let mut names = HashSet::new();
         for column in columns {
             let (value, own_name) = match &column.value {
+                ColumnValue::Call(call) if is_of_counter(call) && !self.is_declared(call) => self.counter(call)?,
                 ColumnValue::Call(call) => (self.call(call)?, call.name.to_string()),
                 ColumnValue::Field(path) => (self.path(path)?, last_name(path)),
                 ColumnValue::Value(value) => (self.expression(&Expression::Value(value.clone()))?, String::new()),
@@ -289,6 +308,33 @@ impl Names<'_, '_> {
 
     fn is_loaded(&self, path: &Path<'_>) -> bool {
         !path.first.is_quoted && self.query.load.iter().any(|load| load.alias == path.first.text)
+    }
+
+    /// `counter([alias,] name)` as JavaScript, and the name of the counter. A document that is not there has none.
+    fn counter(&self, call: &Call<'_>) -> Result<(String, String), Refused> {
+        let wrong =
+            || Refused::Invalid(format!("{}() needs the name of a counter, and perhaps an alias before it", call.name));
+        let (document, name) = match call.arguments.as_slice() {
+            [name] => (self.alias.map(str::to_owned), name),
+            [Expression::Field(path), name] => (Some(self.path(path)?), name),
+            _ => return Err(wrong()),
+        };
+        let document = document.ok_or_else(wrong)?;
+        let (name, own_name) = match name {
+            Expression::Field(path) => {
+                let name = last_name(path);
+                (quoted(&name), name)
+            }
+            Expression::Value(value) => match &value.kind {
+                ValueKind::Text(text) => (quoted(text), text.to_string()),
+                ValueKind::Parameter(name) => (format!("${name}"), name.to_string()),
+                _ => return Err(wrong()),
+            },
+            _ => return Err(wrong()),
+        };
+        let (function, nothing) =
+            if COUNTER.is(&call.name) { (COUNTER.name, "null") } else { (COUNTER_RAW.name, "{}") };
+        Ok((format!("({document}==null?{nothing}:{function}({document},{name}))"), own_name))
     }
 
     fn call(&self, call: &Call<'_>) -> Result<String, Refused> {

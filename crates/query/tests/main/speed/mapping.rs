@@ -15,6 +15,7 @@ fn view() -> DocumentView<'static> {
         id: "users/1",
         body: Raw::new(DOCUMENT),
         metadata: Properties::new(b""),
+        server_metadata: json::Properties::new(b""),
         collection: "Users".into(),
         change_vector: "".into(),
         last_modified: documents::Date::default(),

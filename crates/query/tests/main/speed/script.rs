@@ -39,6 +39,7 @@ fn maps() {
                 id: "users/1",
                 body: Raw::new(DOCUMENT.as_bytes()),
                 metadata: Properties::new(br#""@collection":"Users""#),
+                server_metadata: json::Properties::new(b""),
                 collection: "Users".into(),
                 change_vector: "A:1-x".into(),
                 last_modified: Date::from_ticks(639_309_192_023_834_988),

@@ -11,7 +11,7 @@ pub(crate) fn write(json: &mut json::Writer<'_>, database: &Database, index: &In
     let definition = index.definition();
     let (map, settings) = (definition.as_map(), index.settings());
     json.object(|json| {
-        json.name("Name").string(index.name()).name("SourceType").string("Documents");
+        json.name("Name").string(index.name()).name("SourceType").string(definition.source_type());
         json.name("Type").string(index.wire_type()).name("LockMode").string(settings.lock_mode.name());
         let given = |key| map.and_then(|map| map.given().get(key)).and_then(Value::as_str);
         json.name("ArchivedDataProcessingBehavior").optional_string(given("ArchivedDataProcessingBehavior"));

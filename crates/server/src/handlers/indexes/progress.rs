@@ -53,7 +53,7 @@ pub(crate) async fn progress(exchange: Exchange) -> Result<Reply> {
                             }
                         });
                         json.name("Name").string(index.name()).name("Type").string(index.wire_type());
-                        json.name("SourceType").string("Documents");
+                        json.name("SourceType").string(index.definition().source_type());
                     });
                 }
             });

@@ -103,7 +103,10 @@ impl ObservedIndex {
             let settings = self.index.settings();
             json.name("LockMode").string(settings.lock_mode.name());
             json.name("Priority").string(settings.priority.name());
-            json.name("Type").string(self.index.wire_type()).name("SourceType").string("Documents");
+            json.name("Type")
+                .string(self.index.wire_type())
+                .name("SourceType")
+                .string(self.index.definition().source_type());
             json.name("ArchivedDataProcessingBehavior").null();
         });
     }
@@ -183,7 +186,10 @@ impl ObservedIndex {
             let given = index.definition().as_map().and_then(|map| map.given().get("ArchivedDataProcessingBehavior"));
             json.name("ArchivedDataProcessingBehavior").optional_string(given.and_then(|given| given.as_str()));
             json.name("Status").string(status_name(index)).name("EntriesCount").unsigned(statistics.entry_count);
-            json.name("ErrorsCount").unsigned(statistics.error_count).name("SourceType").string("Documents");
+            json.name("ErrorsCount")
+                .unsigned(statistics.error_count)
+                .name("SourceType")
+                .string(index.definition().source_type());
             json.name("ReferencedCollections").array(|json| {
                 let is_collection = |source: &&IndexSource| source.is_referenced && source.kind == ItemKind::Document;
                 for source in index.sources().iter().filter(is_collection) {

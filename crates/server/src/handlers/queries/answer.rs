@@ -57,6 +57,17 @@ impl<'a> Answer<'a> {
         out.buffer().push(b'}');
         write_included_values(out, &included.values(running)?)?;
         out.buffer().push(b',');
+        if let Some(counters) = included.counters(running) {
+            let mut both = Vec::new();
+            json::Writer::new(&mut both).object(|json| {
+                counters.write(json.name("CounterIncludes"));
+                counters.write_names(json.name("IncludedCounterNames"));
+            });
+            out.buffer()
+                .extend_from_slice(both.strip_prefix(b"{").and_then(|both| both.strip_suffix(b"}")).unwrap_or(b""));
+            out.buffer().push(b',');
+            out.part_done()?;
+        }
         self.end(out);
         Ok(())
     }

@@ -25,7 +25,7 @@ impl Answer<'_> {
         });
         out.buffer().extend_from_slice(before.strip_suffix(b"}").unwrap_or(&before));
         out.buffer().extend_from_slice(b",\"Results\":[");
-        let is_grouped = running.index().is_some_and(|index| index.definition().is_grouped());
+        let has_documents = running.index().is_none_or(|index| index.definition().gives_documents());
         let mut is_begun = false;
         running.each::<Error>(&mut |hit| {
             let Some(entry) = hit.entry else { return Ok(()) };
@@ -33,7 +33,7 @@ impl Answer<'_> {
                 out.buffer().push(b',');
             }
             is_begun = true;
-            write_entry(&entry, &fields, !is_grouped, out.buffer())?;
+            write_entry(&entry, &fields, has_documents, out.buffer())?;
             out.part_done()
         })?;
         out.buffer().extend_from_slice(b"],\"Includes\":{},");
