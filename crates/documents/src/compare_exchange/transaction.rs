@@ -7,8 +7,11 @@ use std::collections::HashMap;
 
 use json::{Kind, Minifier, Raw, Writer};
 
-use super::change::{ValueChange, ValueContent, is_expected};
+use super::change::{ValueChange, is_expected};
 use super::guard::{self, GuardChange};
+use super::key::check_key;
+use super::value::ValueContent;
+use super::violation::Violation;
 use crate::commands::batch::{flag, text};
 use crate::commands::command::CommandKind;
 use crate::ids::id;
@@ -53,21 +56,6 @@ pub struct TransactionOutcome {
     time: Date,
     /// The index of the transaction: at least 1, and not below that of any change.
     pub index: u64,
-}
-
-/// A condition of a transaction that does not hold.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Violation {
-    /// The key of the value, or of the guard of a document.
-    pub key: String,
-    /// The document that the guard belongs to.
-    pub document: Option<String>,
-    /// The expected index, 0 for no value.
-    pub expected: u64,
-    /// The index of the stored value.
-    pub actual: Option<u64>,
-    /// True if it was to be deleted.
-    pub is_deletion: bool,
 }
 
 impl BulkDocs {
@@ -218,7 +206,7 @@ impl ClusterTransaction {
             // The first command of a document has the condition, the last one says what becomes of it.
             Some(guard) => guard.is_deletion = is_deletion,
             None => {
-                super::change::check_key(&guard::key_of(id))?;
+                check_key(&guard::key_of(id))?;
                 guards.insert(id::lower(id), self.guards.len());
                 self.guards.push(GuardChange { id: id.to_owned(), index, is_deletion });
             }
@@ -362,34 +350,5 @@ impl TransactionOutcome {
             });
             json.name("TransactionIndex").unsigned(self.index);
         });
-    }
-}
-
-impl Violation {
-    /// Writes the element of `ConcurrencyViolations`.
-    pub fn write(&self, json: &mut Writer<'_>) {
-        let actual = self.actual.map_or(-1, |index| i64::try_from(index).unwrap_or(i64::MAX));
-        json.object(|json| {
-            json.name("Type").string(if self.document.is_some() { "Document" } else { "CompareExchange" });
-            json.name("Id").string(&self.key).name("Expected").unsigned(self.expected).name("Actual").signed(actual);
-        });
-    }
-}
-
-impl std::fmt::Display for Violation {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Violation { key, expected, .. } = self;
-        if let Some(id) = &self.document {
-            writeln!(
-                f,
-                "Guard compare exchange value '{key}' index does not match the transaction index's {expected} change vector on {id}"
-            )?;
-        }
-        let change = if self.is_deletion { "deleting" } else { "putting" };
-        let actual = self.actual.map_or("-1".to_owned(), |index| index.to_string());
-        write!(
-            f,
-            "Concurrency check failed for {change} the key '{key}'. Requested index: {expected}, actual index: {actual}"
-        )
     }
 }

@@ -25,7 +25,7 @@ pub(crate) struct SourceFunction<'t> {
 }
 
 /// Functions of RavenDB that need a missing feature ([`Feature::of_script_function`]).
-const MISSING: [&str; 11] = [
+const MISSING: [&str; 10] = [
     "loadPath",
     "boost",
     "attachmentsFor",
