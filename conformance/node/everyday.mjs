@@ -442,6 +442,36 @@ const tests = {
         assert.deepEqual(loaded.value, value);
     },
 
+    async "counters"() {
+        await save(["counted/1", new User({ name: "Ann" })], ["counted/2", new User({ name: "Bob" })]);
+        let session = store.openSession();
+        session.countersFor("counted/1").increment("likes", 3);
+        session.countersFor("counted/1").increment("Views");
+        session.countersFor("counted/2").increment("likes", -1);
+        await session.saveChanges();
+        session = store.openSession();
+        assert.equal(await session.countersFor("counted/1").get("LIKES"), 3);
+        assert.deepEqual(await session.countersFor("counted/1").getAll(), { Views: 1, likes: 3 });
+        assert.equal(await session.countersFor("counted/2").get("none"), null);
+        session.countersFor("counted/1").delete("views");
+        await session.saveChanges();
+        session = store.openSession();
+        const ann = await session.load("counted/1", { documentType: User, includes: i => i.includeCounter("likes") });
+        const requests = session.advanced.numberOfRequests;
+        assert.equal(await session.countersFor(ann).get("likes"), 3);
+        assert.equal(session.advanced.numberOfRequests, requests);
+        assert.deepEqual(session.advanced.getCountersFor(ann), ["likes"]);
+        const bulk = store.bulkInsert();
+        for (let round = 0; round < 10; round++) {
+            await bulk.countersFor("counted/2").increment("likes", 2);
+        }
+        await bulk.finish();
+        session = store.openSession();
+        const found = await session.advanced
+            .rawQuery("from Users where startsWith(id(), 'counted/') order by id() select counter('likes') as likes").all();
+        assert.deepEqual(found.map(row => row.likes), [3, 19]);
+    },
+
     async "compare-exchange values change only if their index is the expected one"() {
         const put = (key, value, index) => store.operations.send(new PutCompareExchangeValueOperation(key, value, index));
         const first = await put("emails/Ann", "users/1", 0);
@@ -485,36 +515,6 @@ const tests = {
         await again.delete("cluster/1");
         await again.saveChanges();
         assert.equal(await open().load("cluster/1", User), null);
-    },
-
-    async "counters"() {
-        await save(["counted/1", new User({ name: "Ann" })], ["counted/2", new User({ name: "Bob" })]);
-        let session = store.openSession();
-        session.countersFor("counted/1").increment("likes", 3);
-        session.countersFor("counted/1").increment("Views");
-        session.countersFor("counted/2").increment("likes", -1);
-        await session.saveChanges();
-        session = store.openSession();
-        assert.equal(await session.countersFor("counted/1").get("LIKES"), 3);
-        assert.deepEqual(await session.countersFor("counted/1").getAll(), { Views: 1, likes: 3 });
-        assert.equal(await session.countersFor("counted/2").get("none"), null);
-        session.countersFor("counted/1").delete("views");
-        await session.saveChanges();
-        session = store.openSession();
-        const ann = await session.load("counted/1", { documentType: User, includes: i => i.includeCounter("likes") });
-        const requests = session.advanced.numberOfRequests;
-        assert.equal(await session.countersFor(ann).get("likes"), 3);
-        assert.equal(session.advanced.numberOfRequests, requests);
-        assert.deepEqual(session.advanced.getCountersFor(ann), ["likes"]);
-        const bulk = store.bulkInsert();
-        for (let round = 0; round < 10; round++) {
-            await bulk.countersFor("counted/2").increment("likes", 2);
-        }
-        await bulk.finish();
-        session = store.openSession();
-        const found = await session.advanced
-            .rawQuery("from Users where startsWith(id(), 'counted/') order by id() select counter('likes') as likes").all();
-        assert.deepEqual(found.map(row => row.likes), [3, 19]);
     },
 
     async "collection and database statistics"() {

@@ -526,6 +526,32 @@ def expiration():
 
 
 @test
+def counters():
+    """counters"""
+    save(("counted/1", User(name="Ann")), ("counted/2", User(name="Bob")))
+    with STORE.open_session() as session:
+        session.counters_for("counted/1").increment("likes", 3)
+        session.counters_for("counted/1").increment("Views")
+        session.counters_for("counted/2").increment("likes", -1)
+        session.save_changes()
+    with STORE.open_session() as session:
+        equal(session.counters_for("counted/1").get("LIKES"), 3)
+        equal(session.counters_for("counted/1").get_all(), {"Views": 1, "likes": 3})
+        session.counters_for("counted/1").delete("views")
+        session.save_changes()
+    with STORE.open_session() as session:
+        ann = session.load("counted/1", User, lambda includes: includes.include_counter("likes"))
+        requests = session.advanced.number_of_requests
+        equal(session.counters_for_entity(ann).get("likes"), 3)
+        equal(session.advanced.number_of_requests, requests)
+    with STORE.bulk_insert() as bulk:
+        for _ in range(10):
+            bulk.counters_for("counted/2").increment("likes", 2)
+    with STORE.open_session() as session:
+        equal(session.counters_for("counted/2").get("likes"), 19)
+
+
+@test
 def compare_exchange():
     """compare-exchange values change only if their index is the expected one"""
 
@@ -569,32 +595,6 @@ def cluster_wide_sessions():
         equal(session.load("cluster/3", User), None)
         changed = session.advanced.cluster_transaction.get_compare_exchange_value("names/cluster", User)
         equal(changed.value.name, "cluster/2")
-
-
-@test
-def counters():
-    """counters"""
-    save(("counted/1", User(name="Ann")), ("counted/2", User(name="Bob")))
-    with STORE.open_session() as session:
-        session.counters_for("counted/1").increment("likes", 3)
-        session.counters_for("counted/1").increment("Views")
-        session.counters_for("counted/2").increment("likes", -1)
-        session.save_changes()
-    with STORE.open_session() as session:
-        equal(session.counters_for("counted/1").get("LIKES"), 3)
-        equal(session.counters_for("counted/1").get_all(), {"Views": 1, "likes": 3})
-        session.counters_for("counted/1").delete("views")
-        session.save_changes()
-    with STORE.open_session() as session:
-        ann = session.load("counted/1", User, lambda includes: includes.include_counter("likes"))
-        requests = session.advanced.number_of_requests
-        equal(session.counters_for_entity(ann).get("likes"), 3)
-        equal(session.advanced.number_of_requests, requests)
-    with STORE.bulk_insert() as bulk:
-        for _ in range(10):
-            bulk.counters_for("counted/2").increment("likes", 2)
-    with STORE.open_session() as session:
-        equal(session.counters_for("counted/2").get("likes"), 19)
 
 
 @test

@@ -1,9 +1,9 @@
 //! `rookery dump DIR`: the documents of one database as JSON lines, in the order of writing.
 //!
 //! Each line is what a client would get, so that `rookery import` takes it back; after them the counters, one a line, as
-//! `{"@counter":{"DocumentId":"orders/1","CounterName":"likes","TotalValue":7}}`, compare-exchange values:
-//! `{"@compare-exchange":{"Key":"names/ann","Value":{"Object":1}}}`, and the identities: `{"@identity":{"Name":"orders|","Value":7}}`.
-//! One snapshot, straight from the files.
+//! `{"@counter":{"DocumentId":"orders/1","CounterName":"likes","TotalValue":7}}`, compare-exchange values,
+//! `{"@compare-exchange":{"Key":"names/ann","Value":{"Object":1}}}`, and the identities:
+//! `{"@identity":{"Name":"orders|","Value":7}}`. One snapshot, straight from the files.
 
 use std::io::{BufWriter, IsTerminal, Write};
 use std::path::PathBuf;

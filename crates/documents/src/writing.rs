@@ -342,17 +342,17 @@ impl<'a, 'e> Writing<'a, 'e> {
             }
             self.spare_key = found.key;
         }
-        for (key, index) in &batch.value_reads {
-            if self.index_of_value(key)? != *index {
-                return Err(Error::ReadChanged { id: key.clone() });
-            }
-        }
         for command in &batch.commands {
             let Action::Patched(patched) = &command.action else { continue };
             for command in &patched.commands {
                 if let Action::CheckCounters(reads) = &command.action {
                     self.check_counters(reads)?;
                 }
+            }
+        }
+        for (key, index) in &batch.value_reads {
+            if self.index_of_value(key)? != *index {
+                return Err(Error::ReadChanged { id: key.clone() });
             }
         }
         Ok(())

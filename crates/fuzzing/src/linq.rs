@@ -30,6 +30,7 @@ fn map(text: &str) {
         collection: "Things".into(),
         change_vector: "".into(),
         last_modified: documents::Date::default(),
+        server_metadata: Properties::new(b""),
     };
     let result = map.run(document, &mut NoHost, &mut |output| {
         output.fields().for_each(|(_, value)| drop(value.to_json()));

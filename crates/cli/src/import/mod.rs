@@ -253,13 +253,13 @@ impl Tally {
             0 => String::new(),
             count => format!(" and {}", counted(count, "identity")),
         };
-        let values = match self.values {
-            0 => String::new(),
-            count => format!(" and {}", counted(count, "compare-exchange value")),
-        };
         let counters = match self.counters {
             0 => String::new(),
             count => format!(", {}", counted(count, "counter")),
+        };
+        let values = match self.values {
+            0 => String::new(),
+            count => format!(" and {}", counted(count, "compare-exchange value")),
         };
         let documents = counted(self.documents, "document");
         let are = is_or_are(stored);

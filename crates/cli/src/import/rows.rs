@@ -261,12 +261,6 @@ impl Row<'_> {
         Some((identity.get("Name")?.as_str()?.into_owned(), identity.get("Value")?.as_i64()?))
     }
 
-    /// Key and value, if the row is what `rookery dump` writes for a compare-exchange value.
-    pub fn compare_exchange_value(&self) -> Option<(String, &[u8])> {
-        let value = self.0.get("@compare-exchange").filter(|_| self.0.members().count() == 1)?;
-        Some((value.get("Key")?.as_str()?.into_owned(), value.get("Value")?.bytes()))
-    }
-
     /// Appends the command that raises a counter by its value, if the row is what `rookery dump` writes for one.
     pub fn write_counter(&self, out: &mut Vec<u8>) -> bool {
         let Some(counter) = self.0.get("@counter").filter(|_| self.0.members().count() == 1) else { return false };
@@ -287,6 +281,12 @@ impl Row<'_> {
             });
         });
         true
+    }
+
+    /// Key and value, if the row is what `rookery dump` writes for a compare-exchange value.
+    pub fn compare_exchange_value(&self) -> Option<(String, &[u8])> {
+        let value = self.0.get("@compare-exchange").filter(|_| self.0.members().count() == 1)?;
+        Some((value.get("Key")?.as_str()?.into_owned(), value.get("Value")?.bytes()))
     }
 
     /// Appends `{"Id":..,"Type":"PUT","Document":..}`. True: the document has an id of its own; false: the server makes one.

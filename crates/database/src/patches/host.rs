@@ -27,17 +27,17 @@ impl Host for PatchHost<'_, '_> {
         }
     }
 
-    fn value(&mut self, key: &str) -> Result<Option<Rc<[u8]>>, String> {
-        let value = self.view.value(key).map_err(|error| self.note(error.into()))?;
-        Ok(value.map(Rc::from))
-    }
-
     fn counter(&mut self, id: &str, name: &str) -> Result<Counter, String> {
         let own = self.view.counter_database();
         match self.view.counter(id, name) {
             Ok(values) => Ok(Counter { values, own }),
             Err(error) => Err(self.note(error.into())),
         }
+    }
+
+    fn value(&mut self, key: &str) -> Result<Option<Rc<[u8]>>, String> {
+        let value = self.view.value(key).map_err(|error| self.note(error.into()))?;
+        Ok(value.map(Rc::from))
     }
 
     /// An id with an etag that no write will have.

@@ -82,24 +82,6 @@ impl<'a> Included<'a> {
         }
     }
 
-    /// The compare-exchange values, by their keys.
-    ///
-    /// # Errors
-    ///
-    /// The time is up; storage fails.
-    pub fn values<'s>(&self, running: &'s QueryRun<'a>) -> Result<IncludedValues<'s>> {
-        let mut values = IncludedValues::default();
-        for document in self.kept.iter().filter(|_| !self.value_paths.is_empty()) {
-            running.deadline.look()?;
-            values.add_all(running.documents, &self.value_paths, document.body())?;
-        }
-        for key in self.keys.union(&running.script_values.borrow()) {
-            running.deadline.look()?;
-            values.add(running.documents, key.clone())?;
-        }
-        Ok(values)
-    }
-
     /// Reads the counters that come with a result.
     fn add_counters(&mut self, running: &QueryRun<'_>, hit: &Hit<'_, '_>) -> Result<()> {
         let clauses = &running.plan.counters;
@@ -125,6 +107,24 @@ impl<'a> Included<'a> {
     /// The counters; `None`: the query asks for none.
     pub fn counters(&self, running: &QueryRun<'_>) -> Option<&CounterIncludes> {
         (!running.plan.counters.is_empty()).then_some(&self.counters)
+    }
+
+    /// The compare-exchange values, by their keys.
+    ///
+    /// # Errors
+    ///
+    /// The time is up; storage fails.
+    pub fn values<'s>(&self, running: &'s QueryRun<'a>) -> Result<IncludedValues<'s>> {
+        let mut values = IncludedValues::default();
+        for document in self.kept.iter().filter(|_| !self.value_paths.is_empty()) {
+            running.deadline.look()?;
+            values.add_all(running.documents, &self.value_paths, document.body())?;
+        }
+        for key in self.keys.union(&running.script_values.borrow()) {
+            running.deadline.look()?;
+            values.add(running.documents, key.clone())?;
+        }
+        Ok(values)
     }
 
     /// The documents, each once; those that are results are not among them where results are documents.

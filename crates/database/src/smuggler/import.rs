@@ -398,12 +398,12 @@ impl ImportWork {
                 Ok(element) => match item_type {
                     ItemType::Tombstones => work.tombstone(part, element),
                     ItemType::Identities => work.identity(part, element),
+                    ItemType::CounterGroups => work.counters(part, element),
                     ItemType::CompareExchange => {
                         let read = values::read(element, &work.options, work.now);
                         work.value_change(part, read)
                     }
                     ItemType::CompareExchangeTombstones => work.value_change(part, values::read_tombstone(element)),
-                    ItemType::CounterGroups => work.counters(part, element),
                     _ => work.index(part, element),
                 },
             }

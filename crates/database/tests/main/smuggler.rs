@@ -288,62 +288,6 @@ fn an_import_without_end_takes_bounded_memory() {
     assert_eq!(import.finish().unwrap().result.counts(ItemType::Documents).read, 3001);
 }
 
-fn put_value(database: &Arc<Database>, key: &str, json: &str) {
-    let change = ValueChange::put(key, json.as_bytes(), None).unwrap();
-    database.write(&Write::Exchange(change)).unwrap();
-}
-
-/// All compare-exchange values.
-fn values(database: &Database) -> Vec<String> {
-    let snapshot = database.read();
-    let values = snapshot.compare_exchange_values("").map(|value| value.unwrap());
-    values.map(|value| format!("{} {}", value.key(), String::from_utf8_lossy(value.json().bytes()))).collect()
-}
-
-#[test]
-fn compare_exchange_values_go_along_without_guards() {
-    let from = database();
-    let expired = r#"{"Object":1,"@metadata":{"@expires":"2020-01-01T00:00:00.0000000Z"}}"#;
-    for (key, json) in [("K/1", r#"{"Object":{"V":"é \" ]}"}}"#), ("old", expired), ("gone", "{}")] {
-        put_value(&from, key, json);
-    }
-    from.write(&Write::Exchange(ValueChange::delete("gone", None).unwrap())).unwrap();
-    let body = br#"{"TransactionMode":"ClusterWide","Commands":[{"Type":"PUT","Id":"users/1","Document":{}}]}"#;
-    let BulkDocs::ClusterWide(transaction) = BulkDocs::parse(body, true).unwrap() else { panic!("it is cluster-wide") };
-    from.write(&Write::ClusterTransaction(transaction)).unwrap();
-    assert_eq!(values(&from).len(), 3, "a guard is among them");
-    let types = r#"{"OperateOnTypes":"Documents,CompareExchange,CompareExchangeTombstones"}"#;
-    let dump = export(&from, types);
-    let element = r#""CompareExchange":[{"Key":"K/1","Value":"{\"Object\":{\"V\":\"é \\\" ]}\"}}"},"#;
-    assert!(dump.contains(element) && dump.contains(r#""CompareExchangeTombstones":[{"Key":"gone"}]"#), "{dump}");
-    for size in [1, dump.len()] {
-        let to = database();
-        for key in ["k/1", "gone", "mine"] {
-            put_value(&to, key, r#"{"Object":"mine"}"#);
-        }
-        let imported = try_import(&to, dump.as_bytes(), types, size).unwrap();
-        let expected = [
-            r#"K/1 {"Object":{"V":"é \" ]}"}}"#.to_owned(),
-            r#"mine {"Object":"mine"}"#.to_owned(),
-            format!("old {expired}"),
-        ];
-        assert_eq!(values(&to), expected);
-        let read = |item_type| imported.result.counts(item_type).read;
-        assert_eq!((read(ItemType::CompareExchange), read(ItemType::CompareExchangeTombstones)), (2, 1));
-        assert!(!to.read().get("users/1").unwrap().unwrap().change_vector().contains("TRXN"));
-    }
-    assert!(!export(&from, r#"{"IncludeExpired":false}"#).contains("\"old\""));
-    // As RavenDB writes them: guards are passed over, and what is no value has its place.
-    let to = database();
-    let theirs = r#"{"CompareExchange":[{"Key":"rvn-atomic/users/1","Value":"{\"Object\":1}"},{"Key":"k","Value":"{\"Object\":1}"},{"Key":"o","Value":{"Object":2}}]}"#;
-    assert_eq!(import(&to, theirs, "{}").result.counts(ItemType::CompareExchange).read, 3);
-    assert_eq!(values(&to), [r#"k {"Object":1}"#, r#"o {"Object":2}"#]);
-    for wrong in [r#"{"Key":"k"}"#, r#"{"Value":"{}"}"#, r#"{"Key":"k","Value":5}"#, r#"{"Key":"k","Value":"[1]"}"#] {
-        let dump = format!(r#"{{"CompareExchange":[{wrong}]}}"#);
-        assert!(matches!(try_import(&to, dump.as_bytes(), "{}", 9), Err(Error::BadDump { .. })), "{wrong}");
-    }
-}
-
 /// Values of every counter of a document.
 fn counters_of(database: &Database, id: &str) -> Vec<(String, i64)> {
     let snapshot = database.read();
@@ -408,5 +352,61 @@ fn counters_of_a_dump_of_the_reference_are_stored_and_those_without_a_document_a
         let dump = format!(r#"{{"CounterGroups":[{group}]}}"#);
         assert!(try_import(&to, dump.as_bytes(), "{}", 100).is_err(), "{group}");
         try_import(&to, dump.as_bytes(), r#"{"SkipCorruptedData":true}"#, 100).unwrap();
+    }
+}
+
+fn put_value(database: &Arc<Database>, key: &str, json: &str) {
+    let change = ValueChange::put(key, json.as_bytes(), None).unwrap();
+    database.write(&Write::Exchange(change)).unwrap();
+}
+
+/// All compare-exchange values.
+fn values(database: &Database) -> Vec<String> {
+    let snapshot = database.read();
+    let values = snapshot.compare_exchange_values("").map(|value| value.unwrap());
+    values.map(|value| format!("{} {}", value.key(), String::from_utf8_lossy(value.json().bytes()))).collect()
+}
+
+#[test]
+fn compare_exchange_values_go_along_without_guards() {
+    let from = database();
+    let expired = r#"{"Object":1,"@metadata":{"@expires":"2020-01-01T00:00:00.0000000Z"}}"#;
+    for (key, json) in [("K/1", r#"{"Object":{"V":"é \" ]}"}}"#), ("old", expired), ("gone", "{}")] {
+        put_value(&from, key, json);
+    }
+    from.write(&Write::Exchange(ValueChange::delete("gone", None).unwrap())).unwrap();
+    let body = br#"{"TransactionMode":"ClusterWide","Commands":[{"Type":"PUT","Id":"users/1","Document":{}}]}"#;
+    let BulkDocs::ClusterWide(transaction) = BulkDocs::parse(body, true).unwrap() else { panic!("it is cluster-wide") };
+    from.write(&Write::ClusterTransaction(transaction)).unwrap();
+    assert_eq!(values(&from).len(), 3, "a guard is among them");
+    let types = r#"{"OperateOnTypes":"Documents,CompareExchange,CompareExchangeTombstones"}"#;
+    let dump = export(&from, types);
+    let element = r#""CompareExchange":[{"Key":"K/1","Value":"{\"Object\":{\"V\":\"é \\\" ]}\"}}"},"#;
+    assert!(dump.contains(element) && dump.contains(r#""CompareExchangeTombstones":[{"Key":"gone"}]"#), "{dump}");
+    for size in [1, dump.len()] {
+        let to = database();
+        for key in ["k/1", "gone", "mine"] {
+            put_value(&to, key, r#"{"Object":"mine"}"#);
+        }
+        let imported = try_import(&to, dump.as_bytes(), types, size).unwrap();
+        let expected = [
+            r#"K/1 {"Object":{"V":"é \" ]}"}}"#.to_owned(),
+            r#"mine {"Object":"mine"}"#.to_owned(),
+            format!("old {expired}"),
+        ];
+        assert_eq!(values(&to), expected);
+        let read = |item_type| imported.result.counts(item_type).read;
+        assert_eq!((read(ItemType::CompareExchange), read(ItemType::CompareExchangeTombstones)), (2, 1));
+        assert!(!to.read().get("users/1").unwrap().unwrap().change_vector().contains("TRXN"));
+    }
+    assert!(!export(&from, r#"{"IncludeExpired":false}"#).contains("\"old\""));
+    // As RavenDB writes them: guards are passed over, and what is no value has its place.
+    let to = database();
+    let theirs = r#"{"CompareExchange":[{"Key":"rvn-atomic/users/1","Value":"{\"Object\":1}"},{"Key":"k","Value":"{\"Object\":1}"},{"Key":"o","Value":{"Object":2}}]}"#;
+    assert_eq!(import(&to, theirs, "{}").result.counts(ItemType::CompareExchange).read, 3);
+    assert_eq!(values(&to), [r#"k {"Object":1}"#, r#"o {"Object":2}"#]);
+    for wrong in [r#"{"Key":"k"}"#, r#"{"Value":"{}"}"#, r#"{"Key":"k","Value":5}"#, r#"{"Key":"k","Value":"[1]"}"#] {
+        let dump = format!(r#"{{"CompareExchange":[{wrong}]}}"#);
+        assert!(matches!(try_import(&to, dump.as_bytes(), "{}", 9), Err(Error::BadDump { .. })), "{wrong}");
     }
 }

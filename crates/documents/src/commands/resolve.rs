@@ -48,9 +48,9 @@ pub struct View<'v> {
     deleted: Vec<Vec<u8>>,
     /// Ids read from the snapshot, with their change vectors.
     reads: BTreeMap<String, Option<String>>,
+    counters: PendingCounters,
     /// Keys of compare-exchange values read from it, with their indexes.
     value_reads: BTreeMap<String, u64>,
-    counters: PendingCounters,
 }
 
 /// A document that a command before writes.
@@ -89,17 +89,6 @@ impl View<'_> {
         }))
     }
 
-    /// The compare-exchange value with this key, without its metadata: JSON.
-    ///
-    /// # Errors
-    ///
-    /// It cannot be read.
-    pub fn value(&mut self, key: &str) -> Result<Option<Vec<u8>>> {
-        let value = self.snapshot.compare_exchange_value(key)?;
-        self.value_reads.insert(key.to_owned(), value.map_or(0, |value| value.index()));
-        Ok(value.and_then(|value| value.object()).map(|object| object.bytes().to_vec()))
-    }
-
     /// The value of a counter of each database, by node tag and database id; `None`: there is no such counter.
     ///
     /// # Errors
@@ -114,6 +103,17 @@ impl View<'_> {
     /// The name of this database among the values of a counter.
     pub fn counter_database(&self) -> String {
         self.snapshot.counter_database()
+    }
+
+    /// The compare-exchange value with this key, without its metadata: JSON.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails.
+    pub fn value(&mut self, key: &str) -> Result<Option<Vec<u8>>> {
+        let value = self.snapshot.compare_exchange_value(key)?;
+        self.value_reads.insert(key.to_owned(), value.map_or(0, |value| value.index()));
+        Ok(value.and_then(|value| value.object()).map(|object| object.bytes().to_vec()))
     }
 
     /// Adds a document to what is written.
@@ -264,8 +264,8 @@ impl Batch {
             written: HashMap::new(),
             deleted: Vec::new(),
             reads: BTreeMap::new(),
-            value_reads: BTreeMap::new(),
             counters: PendingCounters::default(),
+            value_reads: BTreeMap::new(),
         };
         for command in &self.commands {
             match &command.action {

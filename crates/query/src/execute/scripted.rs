@@ -299,9 +299,10 @@ impl script::Host for SnapshotHost<'_> {
         }
     }
 
-    fn value(&mut self, key: &str) -> Result<Option<Rc<[u8]>>, String> {
-        match self.snapshot.compare_exchange_value(key) {
-            Ok(value) => Ok(value.and_then(|value| value.object()).map(|object| object.bytes().into())),
+    fn counter(&mut self, id: &str, name: &str) -> Result<script::Counter, String> {
+        let own = self.snapshot.counter_database();
+        match self.snapshot.counter(id, name) {
+            Ok(counter) => Ok(script::Counter { values: counter.map(|counter| counter.values()), own }),
             Err(error) => {
                 let message = error.to_string();
                 self.failed.get_or_insert(error);
@@ -310,10 +311,9 @@ impl script::Host for SnapshotHost<'_> {
         }
     }
 
-    fn counter(&mut self, id: &str, name: &str) -> Result<script::Counter, String> {
-        let own = self.snapshot.counter_database();
-        match self.snapshot.counter(id, name) {
-            Ok(counter) => Ok(script::Counter { values: counter.map(|counter| counter.values()), own }),
+    fn value(&mut self, key: &str) -> Result<Option<Rc<[u8]>>, String> {
+        match self.snapshot.compare_exchange_value(key) {
+            Ok(value) => Ok(value.and_then(|value| value.object()).map(|object| object.bytes().into())),
             Err(error) => {
                 let message = error.to_string();
                 self.failed.get_or_insert(error);

@@ -78,11 +78,7 @@ pub(super) fn tombstones_after<'d>(
 }
 
 /// The documents of a collection, or all, behind an etag.
-pub(super) fn documents_after<'d>(
-    documents: &'d Snapshot<'_>,
-    collection: Option<&str>,
-    etag: Etag,
-) -> Result<ByEtag<'d>> {
+fn documents_after<'d>(documents: &'d Snapshot<'_>, collection: Option<&str>, etag: Etag) -> Result<ByEtag<'d>> {
     Ok(match collection {
         None => documents.after(etag),
         Some(collection) => documents.collection_after(collection, etag)?,
@@ -118,6 +114,9 @@ pub(super) fn each_after<E: From<documents::Error> + From<Error>>(
                     return Ok(false);
                 }
             }
+        }
+        ItemKind::CompareExchange => {
+            return Err(Error::from(documents::Error::Bug { rule: "an index maps documents or counters" }).into());
         }
     }
     Ok(true)

@@ -180,8 +180,8 @@ impl Plan {
     /// Whether anything comes with its results.
     pub fn has_includes(&self) -> bool {
         !self.includes.is_empty()
-            || !self.included_values.is_empty()
             || !self.counters.is_empty()
+            || !self.included_values.is_empty()
             || !self.highlights().is_empty()
             || self.explanations.is_some()
             || self.has_timings

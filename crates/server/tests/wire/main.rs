@@ -72,6 +72,7 @@ mod spatial;
 mod statistics;
 mod stored_fields;
 mod streams;
+mod subscriptions;
 mod support;
 mod text_search;
 mod timings;

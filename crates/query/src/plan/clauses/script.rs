@@ -244,7 +244,7 @@ impl Names<'_, '_> {
     fn columns(&self, columns: &[Column<'_>]) -> Result<Option<ScriptForm>, Refused> {
         let is_run = columns.iter().any(|column| match &column.value {
             ColumnValue::Call(call) => {
-                self.is_declared(call) || self.is_of_metadata(call) || self.is_of_value(call) || is_of_counter(call)
+                self.is_declared(call) || self.is_of_metadata(call) || is_of_counter(call) || self.is_of_value(call)
             }
             ColumnValue::Field(path) => self.is_loaded(path),
             ColumnValue::Value(_) | ColumnValue::TimeSeries(_) => false,
@@ -254,7 +254,7 @@ impl Names<'_, '_> {
         }
         match columns {
             [Column { value: ColumnValue::Call(call), alias: None }]
-                if self.is_declared(call) || !is_of_counter(call) && !self.is_of_value(call) =>
+                if self.is_declared(call) || !(is_of_counter(call) || self.is_of_value(call)) =>
             {
                 let text = self.call(call)?;
                 let is_metadata = self.is_of_metadata(call) && call.member.is_none();
