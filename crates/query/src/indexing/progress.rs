@@ -94,10 +94,6 @@ pub(super) fn each_after<E: From<documents::Error> + From<Error>>(
     mut take: impl FnMut(&Document<'_>) -> Result<bool, E>,
 ) -> Result<bool, E> {
     match source.kind {
-        // They are loaded, never mapped.
-        ItemKind::CompareExchange => {
-            return Err(documents::Error::Bug { rule: "an index maps documents and counters" }.into());
-        }
         ItemKind::Document => {
             for document in documents_after(documents, source.collection.as_deref(), etag)? {
                 if !take(&document?)? {
