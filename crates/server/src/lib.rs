@@ -24,6 +24,7 @@ mod node;
 mod routing;
 mod server;
 mod setting;
+mod storage_errors;
 mod subscriptions;
 mod traces;
 

@@ -11,7 +11,7 @@ use crate::items::collections::NO_COLLECTION;
 use crate::items::found::Existing;
 use crate::items::kinds::ItemKind;
 use crate::items::record::{Head, RecordState};
-use crate::{Error, Etag, Flags, Result, Writing};
+use crate::{Etag, Flags, Result, Writing};
 
 thread_local! {
     static MINIFIER: RefCell<Minifier> = RefCell::new(Minifier::new());
