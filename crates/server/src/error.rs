@@ -20,7 +20,7 @@ use crate::cause::Cause;
 use crate::limits::FAILED_ATTEMPT_WINDOW;
 use crate::limits::REQUEST_BODY;
 use crate::messages::reply::{self, Reply};
-use crate::storage_errors;
+use crate::storage_errors::{is_rolled_back, last_names, storage_message};
 
 pub(crate) type Result<T> = std::result::Result<T, Error>;
 
@@ -359,13 +359,13 @@ impl Error {
     pub(crate) fn message(&self) -> String {
         match self {
             Error::Database(database::Error::Io { operation, path, source }) => {
-                format!("{operation} '{}': {source}", storage_errors::last_names(path))
+                format!("{operation} '{}': {source}", last_names(path))
             }
             Error::BulkInsert { done, cause } => {
                 let cause = Box::new(Error::InvalidOperation(cause.message()));
                 Error::BulkInsert { done: done.clone(), cause }.to_string()
             }
-            _ => self.storage().map_or_else(|| self.to_string(), storage_errors::message),
+            _ => self.storage().map_or_else(|| self.to_string(), storage_message),
         }
     }
 
@@ -400,7 +400,7 @@ impl Error {
             Error::Database(E::Io { .. } | E::Canceled | E::Corrupt { .. }) => false,
             _ => match self.storage() {
                 None => true,
-                Some(error) => write == Write::OneTransaction && storage_errors::is_rolled_back(error),
+                Some(error) => write == Write::OneTransaction && is_rolled_back(error),
             },
         }
     }

@@ -1,4 +1,4 @@
-//! What clients are told of errors of the storage, and what those say about the write that failed.
+//! What a client may read of an error of the storage: files by their names, without the folders of the machine.
 
 /// A file with the folder that it is in, which is that of its database.
 pub(crate) fn last_names(path: &std::path::Path) -> String {
@@ -6,16 +6,16 @@ pub(crate) fn last_names(path: &std::path::Path) -> String {
     names.into_iter().rev().collect::<Vec<_>>().join("/")
 }
 
-/// What is told of an error of the storage: files without their folders. A full disk is the operator's to find, so it keeps
+/// The message of an error of the storage: files without their folders. A full disk is the operator's to find, so it keeps
 /// its path (RELIABILITY.md, P12).
-pub(crate) fn message(error: &storage::Error) -> String {
+pub(crate) fn storage_message(error: &storage::Error) -> String {
     use storage::Error as E;
     let name =
         |path: &std::path::Path| path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     match error {
         E::Io { operation, path, source } => format!("{operation} '{}': {source}", name(path)),
         E::Failed { cause, .. } => {
-            let cause = message(cause);
+            let cause = storage_message(cause);
             format!("the database refuses writes until it is opened again, because a write failed: {cause}")
         }
         E::Corrupt { path, page, rule } => format!("page {page} of '{}' is damaged: {rule}", name(path)),

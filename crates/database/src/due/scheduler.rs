@@ -101,7 +101,7 @@ impl Scheduler {
                     Some(settings) if state.tasks.get(&key).is_some_and(|task| task.settings == settings) => {}
                     Some(settings) => {
                         let next = later(now, settings.frequency.min(FIRST_RUN_AFTER));
-                        // No client sees the values of a closed database, so that it is not opened for them.
+                        // The values of a closed database cannot be seen, so that it is not opened for them.
                         let is_unknown = kind != DueKind::ValueExpiration;
                         state.tasks.insert(key, Task { settings, next, is_unknown });
                     }

@@ -4,13 +4,14 @@ use std::cell::RefCell;
 
 use json::{Minifier, Raw};
 
+use super::key::check_key;
+use super::value::ValueContent;
 use crate::items::change::{Deletion, Parts};
 use crate::items::collections::NO_COLLECTION;
 use crate::items::found::Existing;
 use crate::items::kinds::ItemKind;
 use crate::items::record::{Head, RecordState};
-use crate::limits::VALUE_KEY_SIZE_MAX;
-use crate::{Error, Etag, Flags, Result, Writing};
+use crate::{Etag, Flags, Result, Writing};
 
 thread_local! {
     static MINIFIER: RefCell<Minifier> = RefCell::new(Minifier::new());
@@ -25,13 +26,6 @@ pub struct ValueChange {
     pub(crate) index: Option<u64>,
     /// `None` deletes the value.
     pub(crate) content: Option<ValueContent>,
-}
-
-/// A value to be stored, in its stored form.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ValueContent {
-    pub metadata: Vec<u8>,
-    pub body: Vec<u8>,
 }
 
 /// The outcome of a change of one value.
@@ -85,17 +79,6 @@ impl ValueChange {
         let content = self.content.as_ref().map_or(0, |content| content.metadata.len() + content.body.len());
         size_of::<ValueChange>() + self.key.len() + content
     }
-}
-
-/// Checks a key.
-pub(crate) fn check_key(key: &str) -> Result<()> {
-    if key.is_empty() {
-        return Err(Error::BadBatch { rule: "a compare-exchange value must have a key that is not empty".to_owned() });
-    }
-    if key.len() > VALUE_KEY_SIZE_MAX {
-        return Err(Error::LongKey { key: key.chars().take(80).collect(), size: key.len(), max: VALUE_KEY_SIZE_MAX });
-    }
-    Ok(())
 }
 
 /// Whether a condition holds.

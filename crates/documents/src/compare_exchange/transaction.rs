@@ -7,8 +7,10 @@ use std::collections::HashMap;
 
 use json::{Kind, Minifier, Raw, Writer};
 
-use super::change::{ValueChange, ValueContent, is_expected};
+use super::change::{ValueChange, is_expected};
 use super::guard::{self, GuardChange};
+use super::key::check_key;
+use super::value::ValueContent;
 use super::violation::Violation;
 use crate::commands::batch::{flag, text};
 use crate::commands::command::CommandKind;
@@ -204,7 +206,7 @@ impl ClusterTransaction {
             // The first command of a document has the condition, the last one says what becomes of it.
             Some(guard) => guard.is_deletion = is_deletion,
             None => {
-                super::change::check_key(&guard::key_of(id))?;
+                check_key(&guard::key_of(id))?;
                 guards.insert(id::lower(id), self.guards.len());
                 self.guards.push(GuardChange { id: id.to_owned(), index, is_deletion });
             }

@@ -3,11 +3,17 @@
 
 use json::{Kind, Minifier, Raw};
 
-use super::change::ValueContent;
 use crate::due::{self, DueKind};
 use crate::limits::DOCUMENT_SIZE_MAX;
 use crate::wire::content::not_an_object;
 use crate::{Error, Item, Result};
+
+/// A value to be stored, in its stored form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ValueContent {
+    pub metadata: Vec<u8>,
+    pub body: Vec<u8>,
+}
 
 impl ValueContent {
     /// Takes a value apart.

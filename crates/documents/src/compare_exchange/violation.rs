@@ -1,4 +1,4 @@
-//! Conditions of cluster-wide transactions that do not hold.
+//! Conditions of cluster-wide transactions that do not hold, in the words and the form that clients know.
 
 use json::Writer;
 

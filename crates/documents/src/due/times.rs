@@ -25,7 +25,7 @@ impl DueKind {
     pub const ALL: [DueKind; KIND_COUNT] =
         [DueKind::Expiration, DueKind::Refresh, DueKind::Archival, DueKind::ValueExpiration];
 
-    /// Those of documents, which a database enables one by one.
+    /// Those of documents. A database enables each by itself.
     pub const OF_DOCUMENTS: [DueKind; 3] = [DueKind::Expiration, DueKind::Refresh, DueKind::Archival];
 
     /// The property of `@metadata` that has the time.

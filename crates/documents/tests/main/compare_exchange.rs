@@ -251,7 +251,7 @@ fn a_guard_finds_every_transaction_that_changed_the_document_in_between() {
     let answer = bulk(&store, &delete_command("users/1", &vector(&store, "users/1")), true).unwrap();
     assert!(answer.starts_with(r#"{"Results":[{"Type":"DELETE","@last-modified":""#), "{answer}");
     assert_eq!(value(&store, "rvn-atomic/users/1"), None);
-    // Nobody's transaction may revive it unseen.
+    // No transaction may revive it unseen.
     assert!(matches!(bulk(&store, &put_command("users/1", Some(&told)), true), Err(Error::TransactionConflict { .. })));
     bulk(&store, &put_command("users/1", None), true).unwrap();
     check_whole(&store);

@@ -36,7 +36,7 @@ mod vector;
 pub use argument::{Argument, Kind};
 pub use clause::Clause;
 pub(crate) use clause::{GroupField, Use};
-pub(crate) use compare_exchange::CMPXCHG;
+pub(crate) use compare_exchange::{CMPXCHG, value_of};
 pub(crate) use counter::{COUNTER, COUNTER_RAW};
 pub use function::Function;
 pub(crate) use id::ID;

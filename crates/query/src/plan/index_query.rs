@@ -177,7 +177,7 @@ impl Planner<'_> {
     fn comparison(&mut self, comparison: &Comparison<'_>, analysis: Analysis) -> Result<Condition, Refused> {
         let value = match &comparison.right {
             Expression::Value(value) => self.parameters.scalar(value)?,
-            Expression::Call(call) => self.parameters.call(call)?,
+            Expression::Call(call) => functions::value_of(call, self.parameters)?,
             Expression::Field(path) => {
                 return Err(Refused::no_value(&path.text()));
             }
@@ -207,7 +207,7 @@ impl Planner<'_> {
     fn between(&mut self, between: &Between<'_>, analysis: Analysis) -> Result<Condition, Refused> {
         let bound = |expression: &Expression<'_>| match expression {
             Expression::Value(value) => self.parameters.scalar(value),
-            Expression::Call(call) => self.parameters.call(call),
+            Expression::Call(call) => functions::value_of(call, self.parameters),
             _ => Err(Refused::Invalid("'between' needs two values".to_owned())),
         };
         let (low, high) = (bound(&between.low)?, bound(&between.high)?);

@@ -1,8 +1,7 @@
 //! The values that come with a query, and those in its text.
 
 use super::Refused;
-use crate::functions::CMPXCHG;
-use crate::rql::{Call, Expression, Value, ValueKind};
+use crate::rql::{Value, ValueKind};
 use documents::Snapshot;
 
 /// The values of `$name`, by name, and compare-exchange values.
@@ -25,36 +24,9 @@ impl<'p> Parameters<'p> {
         Parameters { stored: Some(stored), ..self }
     }
 
-    /// A call in the place of a value: `cmpxchg(key)`.
-    ///
-    /// # Errors
-    ///
-    /// [`Refused`]: it is another function, its argument is no key, or it gives an array; or the value cannot be read.
-    pub(crate) fn call(&self, call: &Call<'_>) -> Result<Scalar, Refused> {
-        let Some(stored) = self.stored.filter(|_| CMPXCHG.is(&call.name)) else {
-            return Err(Refused::call(&call.name, "as a value"));
-        };
-        let [Expression::Value(key)] = call.arguments.as_slice() else { return Err(CMPXCHG.wrong_arguments()) };
-        let Scalar::Text(key) = self.scalar(key)? else { return Err(CMPXCHG.wrong_arguments()) };
-        let value = stored.compare_exchange_value(&key).map_err(|error| Refused::Invalid(error.to_string()))?;
-        let mut object = value.and_then(|value| value.object());
-        for name in
-            call.member.iter().flat_map(|member| member.text().split('.').map(str::to_owned).collect::<Vec<_>>())
-        {
-            object = object.and_then(|object| object.get(&name));
-        }
-        match object.map(|object| (object.kind(), object)) {
-            None | Some((json::Kind::Null, _)) => Ok(Scalar::Null),
-            Some((json::Kind::Bool, value)) => Ok(Scalar::Boolean(value.as_bool() == Some(true))),
-            Some((json::Kind::Number, value)) => Ok(Scalar::Number(value.number_text().unwrap_or_default().to_owned())),
-            Some((json::Kind::String, value)) => Ok(Scalar::Text(value.as_str().unwrap_or_default().into_owned())),
-            Some((json::Kind::Object, value)) => {
-                Ok(Scalar::Object(String::from_utf8_lossy(value.bytes()).into_owned()))
-            }
-            Some((json::Kind::Array, _)) => {
-                Err(Refused::Invalid(format!("The compare-exchange value '{key}' is an array; compare with one value")))
-            }
-        }
+    /// The database whose compare-exchange values the query may read.
+    pub(crate) fn stored(&self) -> Option<&'p Snapshot<'p>> {
+        self.stored
     }
 
     /// All of them as one JSON object.

@@ -23,7 +23,7 @@ use crate::messages::answers::{self, AnswerWriter, Out};
 use crate::messages::reply::{self, Reply};
 use crate::routing::exchange::Exchange;
 
-/// Values of at most this number of keys are short enough for the network thread.
+/// The maximum number of keys whose values are looked up on the network thread.
 const SHORT_KEY_COUNT: usize = 8;
 
 /// Values by a few keys, answered at once if they are small.

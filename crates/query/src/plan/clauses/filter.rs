@@ -188,7 +188,7 @@ impl Planner<'_, '_> {
     fn value(&self, expression: &Expression<'_>) -> Result<Scalar, Refused> {
         match expression {
             Expression::Value(value) => self.parameters.scalar(value),
-            Expression::Call(call) => self.parameters.call(call),
+            Expression::Call(call) => functions::value_of(call, self.parameters),
             Expression::Field(path) => Err(Refused::no_value(&path.text())),
             _ => Err(Refused::Invalid("Expected value, but got a condition".to_owned())),
         }
