@@ -484,6 +484,8 @@ pub(crate) const TCP_TEXT_SIZE_MAX: usize = 1024;
 pub(crate) const SUBSCRIPTION_HEARTBEAT: Duration = Duration::from_secs(3);
 /// How long a subscription waits that finds no thread to read on.
 pub(crate) const SUBSCRIPTION_RETRY: Duration = Duration::from_millis(100);
+/// Bytes of documents that a batch of a subscription includes; further ones are left out.
+pub(crate) const SUBSCRIPTION_INCLUDES_SIZE_MAX: usize = 32 << 20;
 /// Bytes of a batch that a client has to take within [`Limits::slow_reader`].
 pub(crate) const SUBSCRIPTION_WRITE_SIZE: usize = 256 << 10;
 /// Documents in a trial of the query of a subscription, unless more are asked for.

@@ -4,6 +4,8 @@ use database::documents::Document;
 use database::subscriptions::BatchSink;
 use json::Writer;
 
+use crate::limits::SUBSCRIPTION_INCLUDES_SIZE_MAX;
+
 /// The frames of one batch: its documents, what they include, and the end.
 #[derive(Default)]
 pub(crate) struct Frames {
@@ -33,6 +35,10 @@ impl BatchSink for Frames {
     }
 
     fn include(&mut self, document: &Document<'_>) {
+        // Its client loads it when it asks for it.
+        if self.includes.len() + document.size() > SUBSCRIPTION_INCLUDES_SIZE_MAX {
+            return;
+        }
         if !self.includes.is_empty() {
             self.includes.push(b',');
         }
