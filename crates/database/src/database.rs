@@ -17,7 +17,7 @@ use crate::compaction::WriteGate;
 use crate::due::DueTasks;
 use crate::indexes::IndexingPool;
 use crate::queue::Queue;
-use crate::subscriptions::Subscriptions;
+use crate::subscriptions::connected::Subscriptions;
 use crate::tombstones::TombstoneCleaning;
 use crate::{ChangeListener, Error, IndexChange, Indexes, Limits, Operations, QuerySettings, Result, folders};
 

@@ -87,6 +87,7 @@ pub use hits::Hit;
 pub use included::Included;
 pub use included_values::IncludedValues;
 pub use marks::{MarkedTexts, Marks};
+pub use offered::BatchSink;
 pub(crate) use offered::OfferedQuery;
 pub use plans::explain;
 pub use query::Query;

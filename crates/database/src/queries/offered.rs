@@ -1,4 +1,4 @@
-//! A query that is asked of documents one by one, for subscriptions: whether a document fits, and what is made of it.
+//! Offering documents one by one to a query, for subscriptions: whether a document fits, and what is made of it.
 
 use documents::{Document, Snapshot};
 use query::execute::Row;
@@ -8,8 +8,22 @@ use super::hits::Hit;
 use super::included::Included;
 use super::run::{QueryRun, RunContext};
 use super::{Query, QueryError};
-use crate::subscriptions::BatchSink;
 use crate::{Error, Result};
+
+/// Takes the documents of a batch, each appended to its own buffer.
+pub trait BatchSink {
+    /// Begins a document: the buffer that its JSON is appended to.
+    fn begin(&mut self) -> &mut Vec<u8>;
+
+    /// The document is complete. If a script failed for it, it has its metadata alone, and the message tells why.
+    fn end(&mut self, failure: Option<&str>);
+
+    /// A document that others of the batch refer to, behind all of them.
+    fn include(&mut self, document: &Document<'_>);
+
+    /// Bytes so far.
+    fn size(&self) -> usize;
+}
 
 /// A query over one snapshot, waiting for documents.
 pub(crate) struct OfferedQuery<'a> {
@@ -37,7 +51,7 @@ impl<'a> OfferedQuery<'a> {
     ///
     /// # Errors
     ///
-    /// Storage fails, or memory is short. A script that fails for the document is no error: the sink is told.
+    /// Storage fails, or memory is short. A script that fails for the document is no error: the sink gets its message.
     pub fn offer(&mut self, document: Document<'a>, sink: &mut dyn BatchSink) -> Result<bool> {
         let row = Row { document: Some(&document), entry: None, is_grouped: false };
         if let Some(filtering) = &mut self.filtering {
@@ -95,7 +109,7 @@ impl<'a> OfferedQuery<'a> {
     }
 }
 
-/// A script failed for a document: its worker is told, and goes on.
+/// A script failed for a document: its worker gets the message, and goes on.
 fn fail(document: &Document<'_>, error: Error, sink: &mut dyn BatchSink) -> Result<bool> {
     let failure = failure_of(error)?;
     document.write_metadata_only(sink.begin());
@@ -103,7 +117,7 @@ fn fail(document: &Document<'_>, error: Error, sink: &mut dyn BatchSink) -> Resu
     Ok(true)
 }
 
-/// What a worker is told of a failure that belongs to one document; another one is an error.
+/// The message for the worker of a failure that belongs to one document; another one is an error.
 fn failure_of(error: Error) -> Result<String> {
     match &error {
         Error::Query(of_query) if matches!(**of_query, QueryError::Script(_) | QueryError::MissingValue(_)) => {

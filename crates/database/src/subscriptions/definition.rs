@@ -4,8 +4,6 @@ use documents::{Date, DefinitionChange, Etag, Snapshot, Write, id};
 use json::Value;
 use query::definition::ArchivedDocuments;
 
-use crate::limits::{SUBSCRIPTION_NAME_SIZE_MAX, SUBSCRIPTION_QUERY_SIZE_MAX};
-use crate::queries::Query;
 use crate::{Error, Result};
 
 /// Kinds of definitions: `documents/definitions.rs`. Progress is found by the id, so that a subscription may get another name.
@@ -47,29 +45,6 @@ pub struct SubscriptionProgress {
 }
 
 impl Subscription {
-    /// Checks the name and the query.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::BadSubscription`], [`Error::Query`].
-    pub(super) fn check(&self) -> Result<Query> {
-        let too_long = |what: &str, size: usize, limit: &str, max: usize| {
-            bad(format!("the {what} of a subscription has {size} bytes, over the limit {limit} of {max}"))
-        };
-        if self.name.len() > SUBSCRIPTION_NAME_SIZE_MAX {
-            let (size, max) = (self.name.len(), SUBSCRIPTION_NAME_SIZE_MAX);
-            return Err(too_long("name", size, "SUBSCRIPTION_NAME_SIZE_MAX", max));
-        }
-        if self.query.len() > SUBSCRIPTION_QUERY_SIZE_MAX {
-            let (size, max) = (self.query.len(), SUBSCRIPTION_QUERY_SIZE_MAX);
-            return Err(too_long("query", size, "SUBSCRIPTION_QUERY_SIZE_MAX", max));
-        }
-        if self.query.trim().is_empty() {
-            return Err(bad("a subscription needs a query: 'from Users' for example".to_owned()));
-        }
-        Ok(Query::parse_subscription(&self.query)?)
-    }
-
     fn encode(&self) -> Vec<u8> {
         let mut value = Value::object();
         value.set("Id", Value::Number(self.id.to_string()));

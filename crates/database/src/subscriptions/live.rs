@@ -20,7 +20,7 @@ use super::definition::SubscriptionProgress;
 use crate::Result;
 use crate::limits::{SUBSCRIPTION_AGAIN_MAX, SUBSCRIPTION_WAITING_MAX, SUBSCRIPTION_WORKERS_MAX};
 
-/// Called when there may be something new for a worker: it must only wake somebody who then asks.
+/// Called when there may be something new for a worker: it must only wake a task or thread, which then looks.
 pub type Wake = Arc<dyn Fn() + Send + Sync>;
 
 /// What happens if a subscription has a worker already.
@@ -70,7 +70,7 @@ pub struct ConnectionInfo {
 pub(super) enum NotConnected {
     /// There is another one.
     InUse,
-    /// There is another one, and it shares with nobody.
+    /// There is another one, and it does not share.
     InUseAlone,
     /// There are as many as there may be: the limit.
     TooMany(&'static str),
@@ -202,7 +202,7 @@ impl Live {
         self.state.lock().waiting.retain(|(number, _)| *number != place);
     }
 
-    /// Whether nobody is connected and nobody waits.
+    /// Whether no worker is connected, and none waits.
     pub fn is_unused(&self) -> bool {
         let state = self.state.lock();
         state.members.is_empty() && state.waiting.is_empty()

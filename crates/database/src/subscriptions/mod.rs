@@ -1,38 +1,31 @@
 //! Subscriptions: queries whose documents are sent to workers, each at least once, in the order in which they were written.
 //!
 //! A subscription is a definition and a row with its progress, both beside the documents, so that backups and archives have them. What is
-//! known of connected workers ([`live`]) is in memory. A [`Worker`] reads and acknowledges; it never waits. Whoever holds it asks again when
-//! something was written: [`Database::add_listener`](crate::Database::add_listener).
+//! known of connected workers ([`live`]) is in memory. A [`Worker`] reads and acknowledges; it never waits. Its holder calls it again
+//! when something was written: [`Database::add_listener`](crate::Database::add_listener).
 
+pub(crate) mod connected;
 mod definition;
 mod live;
 mod worker;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use documents::{Date, DefinitionChange, Write};
-use parking_lot::{Mutex, RwLock};
 
 pub use definition::{Subscription, SubscriptionProgress};
 use definition::{bad, is_same_name, last_id, put_last_id};
 pub use live::{ConnectionInfo, Strategy, Wake, WorkerEnd};
 use live::{Live, NotConnected};
 pub use query::definition::ArchivedDocuments;
-pub use worker::{Acknowledgement, BatchSink, Next, Worker};
+pub use worker::{Acknowledgement, Next, Worker};
 
-use crate::limits::{SUBSCRIPTION_BATCH_COUNT_MAX, SUBSCRIPTIONS_MAX};
+use crate::limits::{
+    SUBSCRIPTION_BATCH_COUNT_MAX, SUBSCRIPTION_NAME_SIZE_MAX, SUBSCRIPTION_QUERY_SIZE_MAX, SUBSCRIPTIONS_MAX,
+};
+pub use crate::queries::BatchSink;
 use crate::queries::Query;
 use crate::{Database, Error, Result};
-
-/// The subscriptions of a database, as far as they are in memory.
-#[derive(Default)]
-pub(crate) struct Subscriptions {
-    /// By id. One that has no workers is left out.
-    live: Mutex<HashMap<u64, Arc<Live>>>,
-    /// Changes one after the other, and none while a worker connects.
-    changing: RwLock<()>,
-}
 
 /// A request to make a subscription, or to change one.
 #[derive(Clone, Debug, Default)]
@@ -83,7 +76,7 @@ pub struct WorkerOptions {
 pub enum Connected {
     /// It is connected.
     Worker(Box<Worker>),
-    /// The subscription has a worker that shares with nobody, or cannot be taken over.
+    /// The subscription has a worker that does not share, or cannot be taken over.
     InUse,
     /// It waits until the subscription is free: after the next wake it may try again. Dropping the place leaves the line.
     Waiting(WaitingPlace),
@@ -103,22 +96,28 @@ impl Drop for WaitingPlace {
     }
 }
 
-impl Subscriptions {
-    fn live(&self, id: u64) -> Arc<Live> {
-        let mut live = self.live.lock();
-        // Those that nobody uses any more go when another one is asked for.
-        live.retain(|known, live| *known == id || Arc::strong_count(live) > 1 || !live.is_unused());
-        live.entry(id).or_default().clone()
-    }
-
-    fn find(&self, id: u64) -> Option<Arc<Live>> {
-        self.live.lock().get(&id).cloned()
-    }
-
-    fn send_away(&self, id: u64, end: WorkerEnd, worker_id: Option<&str>) {
-        if let Some(live) = self.find(id) {
-            live.send_away(end, worker_id);
+impl Subscription {
+    /// Checks the name and the query.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadSubscription`], [`Error::Query`].
+    fn check(&self) -> Result<Query> {
+        let too_long = |what: &str, size: usize, limit: &str, max: usize| {
+            bad(format!("the {what} of a subscription has {size} bytes, over the limit {limit} of {max}"))
+        };
+        if self.name.len() > SUBSCRIPTION_NAME_SIZE_MAX {
+            let (size, max) = (self.name.len(), SUBSCRIPTION_NAME_SIZE_MAX);
+            return Err(too_long("name", size, "SUBSCRIPTION_NAME_SIZE_MAX", max));
         }
+        if self.query.len() > SUBSCRIPTION_QUERY_SIZE_MAX {
+            let (size, max) = (self.query.len(), SUBSCRIPTION_QUERY_SIZE_MAX);
+            return Err(too_long("query", size, "SUBSCRIPTION_QUERY_SIZE_MAX", max));
+        }
+        if self.query.trim().is_empty() {
+            return Err(bad("a subscription needs a query: 'from Users' for example".to_owned()));
+        }
+        Ok(Query::parse_subscription(&self.query)?)
     }
 }
 

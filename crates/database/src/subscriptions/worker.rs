@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use documents::{Date, Document, Etag, Snapshot, Write};
+use documents::{Date, Etag, Snapshot, Write};
 use parking_lot::Mutex;
 
 use super::definition::Subscription;
@@ -11,23 +11,8 @@ use super::live::{Live, Member, Place, WorkerEnd, key};
 use crate::limits::{
     SUBSCRIPTION_BATCH_SIZE_MAX, SUBSCRIPTION_LOOK_TIME, SUBSCRIPTION_PASSED_STORED, SUBSCRIPTION_TRY_TIME,
 };
-use crate::queries::{Deadline, OfferedQuery, Query, RunContext};
+use crate::queries::{BatchSink, Deadline, OfferedQuery, Query, RunContext};
 use crate::{Database, Error, Result};
-
-/// Takes the documents of a batch, each appended to its own buffer.
-pub trait BatchSink {
-    /// Begins a document: the buffer that its JSON is appended to.
-    fn begin(&mut self) -> &mut Vec<u8>;
-
-    /// The document is complete. If a script failed for it, it has its metadata alone, and the message tells why.
-    fn end(&mut self, failure: Option<&str>);
-
-    /// A document that others of the batch refer to, behind all of them.
-    fn include(&mut self, document: &Document<'_>);
-
-    /// Bytes so far.
-    fn size(&self) -> usize;
-}
 
 /// What there is for a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -225,7 +210,7 @@ impl Worker {
         self.database.write_blocking(&acknowledgement.write).map(drop)
     }
 
-    /// Acknowledges a batch. The client is told once the write is durable.
+    /// Acknowledges a batch, which counts once the write is durable.
     ///
     /// `Err`: the worker gets nothing more; or, without a reason, it has no such batch.
     ///
@@ -248,7 +233,7 @@ impl Drop for Worker {
     }
 }
 
-/// Writes documents of a subscription that nobody has connected to, from an etag on.
+/// Writes documents of a subscription without a worker, from an etag on.
 pub(super) fn look(
     database: &Database,
     query: &Query,

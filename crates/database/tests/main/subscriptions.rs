@@ -334,8 +334,8 @@ fn step() -> impl proptest::strategy::Strategy<Value = Step> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
 
-    /// Of the model: a document is with one worker at a time; the last version of each is acknowledged in the end; and what was acknowledged
-    /// when all workers leave does not come again.
+    /// Of the model: a document is with one worker at a time; the last version of each is acknowledged in the end; and what was
+    /// acknowledged when all workers leave does not come again.
     #[test]
     fn workers_that_share_get_each_document_one_at_a_time_and_all_of_them(steps in prop::collection::vec(step(), 1..60)) {
         let shop = in_memory();

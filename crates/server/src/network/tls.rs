@@ -161,7 +161,7 @@ impl Tls {
         let identity = if bool::from(is_own) | is_admin {
             Identity::cluster_admin()
         } else if let Some(registered) = self.registry.registered(certificate) {
-            // Whoever has the key can sign a new certificate with it: that must not last longer than what was registered.
+            // A holder of the key can sign a new certificate with it: that must not last longer than what was registered.
             if let Validity::Expired(end) = registered.certificate.validity_at(now) {
                 return Identity::bad_certificate(format!(
                     "The client certificate {} has expired at {}. A renewed certificate with the same key has its rights until then. An \

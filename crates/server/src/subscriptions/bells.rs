@@ -1,7 +1,7 @@
 //! Wakes the connections of subscriptions whose collection has new documents.
 //!
-//! A commit rings one bell for each database. A task then looks at the last etag of each collection that somebody waits for, and wakes those
-//! whose has risen: a thousand subscriptions that rest cost a write nothing but the bell.
+//! A commit rings one bell for each database. A task then looks at the last etag of each collection that connections wait for, and wakes
+//! those whose has risen: a thousand subscriptions that rest cost a write nothing but the bell.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -37,7 +37,7 @@ impl Bells {
 pub(crate) struct Bell {
     database: Arc<Database>,
     listener: Arc<Listener>,
-    /// The last etag that was seen of each collection that somebody waits for; `None`: of all documents.
+    /// The last etag that was seen of each collection that connections wait for; `None`: of all documents.
     seen: Mutex<HashMap<Option<String>, watch::Sender<Etag>>>,
 }
 

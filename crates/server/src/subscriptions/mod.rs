@@ -1,5 +1,5 @@
-//! The TCP protocol of subscriptions: a worker connects, names itself and its subscription, and gets batches of documents, each of which it
-//! acknowledges before the next one.
+//! The TCP protocol of subscriptions: a worker connects, names itself and its subscription, and gets batches of documents. It acknowledges
+//! each before it gets the next one.
 //!
 //! ```text
 //! client                                            server
@@ -12,9 +12,9 @@
 //!                                               ◄── {"Type":"Confirm"}
 //! ```
 //!
-//! Objects follow each other without separators. What a subscription is, and what it sends, is in `database::subscriptions`; here are the
-//! messages, and the waiting: a connection is a task that waits for its client, for new documents ([`bells`]) and for the clock at once, and
-//! has a thread only while it makes a batch.
+//! Objects follow each other without separators. What a subscription is, and what it sends, is in `database::subscriptions`; here are
+//! the messages, and the waiting: a connection is a task that waits for its client, for new documents ([`bells`]) and for the clock at
+//! once, and has a thread only while it makes a batch.
 
 mod batch;
 mod bells;

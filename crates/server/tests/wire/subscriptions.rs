@@ -392,6 +392,8 @@ fn with_https_the_port_speaks_tls_and_knows_its_workers() {
         let client = rustls::ClientConnection::new(config, name).unwrap();
         Talk::new(rustls::StreamOwned::new(client, stream(port)))
     };
+    let of_database = secured.administer("GET /databases/db/info/tcp", "", 200);
+    assert_eq!(of_database.text(), info.text());
     connect(Some(&secured.admin)).open_accepted(ALL);
     let stranger = self_signed(&params("stranger"));
     for pair in [None, Some(&stranger), Some(&secured.expired)] {

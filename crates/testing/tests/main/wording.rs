@@ -30,7 +30,7 @@ const LINES: &[(&str, usize)] = &[
     ("query", 66),
     ("rookerydb", 3),
     ("script", 10),
-    ("server", 65),
+    ("server", 63),
     ("storage", 46),
     ("testing", 2),
 ];
