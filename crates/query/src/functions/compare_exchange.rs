@@ -10,7 +10,7 @@ pub(crate) static CMPXCHG: Function = Function {
     arguments: &[Argument::required("key", Kind::Any)],
     about: "The `Object` of the compare-exchange value with a key, `null` if there is none. As a value it is read when the query begins. In `include` its \
             argument is a path to keys: the answer has their values in `CompareExchangeValueIncludes`.",
-    example: "from Users select Name, cmpxchg('names/best') as Best",
+    example: "from Users as u select u.Name, cmpxchg('names/best') as Best",
     uses: &[Use::Known(Clause::Value), Use::Known(Clause::Select), Use::Known(Clause::Include)],
     missing: &[],
 };

@@ -301,7 +301,7 @@ fn queries_compare_with_values_select_and_include_them() {
     };
     let selected = first("from Orders as o where id() = 'orders/1' select { A: cmpxchg(o.Key), B: cmpxchg('nix') }");
     assert_eq!((text_of(selected.get("A")), text_of(selected.get("B"))), ("1.5".to_owned(), "null".to_owned()));
-    let selected = first("from Orders select cmpxchg('obj') as X, N");
+    let selected = first("from Orders as o select cmpxchg('obj') as X, o.N");
     assert_eq!(text_of(selected.get("X")), r#"{"Name":"k1","Deep":{"A":[1,2]}}"#);
     // The etag is another one when a value changed.
     let line = "GET /databases/db/queries?query=from%20Orders%20filter%20N%20%3D%20cmpxchg('seven')";

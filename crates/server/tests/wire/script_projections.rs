@@ -131,8 +131,8 @@ fn mistakes_are_told() {
         "InvalidOperationException",
         "Cannot make modifications in readonly context",
     );
-    let message = concat!("Rookery ", env!("CARGO_PKG_VERSION"), " does not support 'counter' in scripts yet");
-    check("from Orders as o select { A: counter('x') }", 501, "RavenException", message);
+    let message = concat!("Rookery ", env!("CARGO_PKG_VERSION"), " does not support 'timeseries' in scripts yet");
+    check("from Orders as o select { A: timeseries('x') }", 501, "RavenException", message);
 }
 
 /// The metadata of a document may be the result.
