@@ -31,7 +31,7 @@ FAILURE_SHOWN = 500
 def build(runner):
     """Every test program and the server, without a warning of the compiler or of clippy. The server has the studio if its files are there
     (without Node.js they are not)."""
-    features = ["--features", "rookery-cli/studio"] if (ROOT / "studio" / "dist" / "index.html").exists() else []
+    features = ["--features", "rookery-cli/studio"] if (ROOT / "studio" / "dist" / "assets").exists() else []
     command = ["cargo", "test", "--workspace", *features, "--no-run", "--locked"]
     found = []
     lints = Lints()

@@ -444,7 +444,8 @@ mod tests {
         assert_eq!(settings.options.data_directory, PathBuf::from("/tmp/x"));
         assert_eq!(settings.parent_process, Some(77));
         assert!(settings.warnings.is_empty(), "{:?}", settings.warnings);
-        assert_eq!(settings.notes.len(), 5, "{:?}", settings.notes);
+        assert_eq!(settings.notes.len(), 4, "{:?}", settings.notes);
+        assert_eq!(settings.options.tcp_addresses, [SocketAddr::from(([127, 0, 0, 1], 38_884))]);
     }
 
     #[test]
