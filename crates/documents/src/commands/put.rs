@@ -206,17 +206,18 @@ impl Writing<'_, '_> {
             self.spare_key = found.key;
             return Ok(false);
         };
-        self.replace_server_metadata(found, &document, server_metadata, document.head.flags)?;
+        self.replace_server_metadata(found, &document, server_metadata, document.head.flags, self.now)?;
         Ok(true)
     }
 
-    /// Replaces what the server maintains of a document that was found, and its flags; gives its new change vector.
+    /// Replaces what the server maintains of a document that was found, its flags and its date; gives its new change vector.
     pub(crate) fn replace_server_metadata(
         &mut self,
         found: CurrentItem,
         document: &Existing,
         server_metadata: &[u8],
         flags: Flags,
+        last_modified: Date,
     ) -> Result<String> {
         let record = self.store.schema.records.get(&*self.tx, document.location)?;
         let spelled = record::id(&document.head, record)?.to_owned();
@@ -226,7 +227,7 @@ impl Writing<'_, '_> {
         let parts =
             Parts { id: &spelled, vector: vector.as_deref().unwrap_or_default(), server_metadata, content: &content };
         let place = self.collection_by_number(document.head.collection)?;
-        let head = Head { etag, last_modified: self.now, flags, ..document.head };
+        let head = Head { etag, last_modified, flags, ..document.head };
         self.store_item(place, head, parts, &found.key, Some(document), None)?;
         self.applied(etag, found);
         Ok(vector.unwrap_or_else(|| self.store.names.vector(etag)))

@@ -105,9 +105,11 @@ impl Writing<'_, '_> {
                 }
             }
         }
+        let is_imported =
+            command.operations.iter().all(|operation| matches!(operation.action, CounterAction::Merge(_)));
         let document_change_vector = match changes.is_empty() {
             true => None,
-            false => Some(self.change_counter_names(&document_key, &changes)?),
+            false => Some(self.change_counter_names(&document_key, &changes, is_imported)?),
         };
         let own = last_etag.map(|etag| self.store.names.vector(etag));
         let result = CommandResult::Counters {
@@ -241,7 +243,14 @@ impl Writing<'_, '_> {
     }
 
     /// Changes the names that a document's metadata have, and its flag; gives its new change vector.
-    fn change_counter_names(&mut self, document_key: &[u8], changes: &NameChanges) -> Result<String> {
+    ///
+    /// * `is_imported`: the counters come from elsewhere, as the document does, which keeps its date.
+    fn change_counter_names(
+        &mut self,
+        document_key: &[u8],
+        changes: &NameChanges,
+        is_imported: bool,
+    ) -> Result<String> {
         let document = self.find_item(ItemKind::Document, document_key)?;
         let document = document.ok_or(Error::Corrupt { rule: "the document of a counter exists" })?;
         let record = self.store.schema.records.get(&*self.tx, document.location)?;
@@ -251,7 +260,8 @@ impl Writing<'_, '_> {
             false => document.head.flags.without(Flags::HAS_COUNTERS),
         };
         let found = CurrentItem { key: document_key.to_vec(), document: None, tombstone: None };
-        self.replace_server_metadata(found, &document, &server, flags)
+        let date = if is_imported { document.head.last_modified } else { self.now };
+        self.replace_server_metadata(found, &document, &server, flags, date)
     }
 }
 

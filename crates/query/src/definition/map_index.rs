@@ -615,8 +615,8 @@ mod tests {
         check(&format!(r#"{{"Name":"Auto/X",{MAP}}}"#), "Invalid");
         check(r#"{"Name":"X","Maps":["from u in docs.Users select new { A = u.Foo( }"]}"#, "Compile");
         check(
-            r#"{"Name":"X","Maps":["map('Users', u => ({ a: counterNamesFor(u) }))"]}"#,
-            "MissingFeature(MissingFeature { feature: Counters, subject: Some(\"counterNamesFor() in an index\") })",
+            r#"{"Name":"X","Maps":["map('Users', u => ({ a: timeSeriesNamesFor(u) }))"]}"#,
+            "MissingFeature(MissingFeature { feature: TimeSeries, subject: Some(\"timeSeriesNamesFor() in an index\") })",
         );
         check(r#"{"Name":"X","Maps":["map('Users', u => ({ a: + }))"]}"#, "Compile");
         for (map, feature, subject) in [

@@ -1,6 +1,6 @@
 //! What a place has of archives, and the way to a time: a snapshot, and the segments behind it.
 
-use std::io::Read;
+use std::io::{self, Read};
 
 use documents::Date;
 use json::Value;
@@ -316,6 +316,8 @@ impl Plan {
                 storage::image::Error::Cancelled => Error::Canceled,
                 error => failed(error.to_string()),
             })?;
+            // The checksum at the end covers the head, too.
+            io::copy(&mut opened, &mut io::sink()).map_err(|error| failed(error.to_string()))?;
             if position.transaction < target.transaction && position.transaction != segment.until {
                 return Err(failed(format!("it ends with transaction {}", position.transaction)));
             }
