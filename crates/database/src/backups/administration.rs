@@ -391,8 +391,12 @@ impl Host for Databases {
                 self.system.put_archive_state(name, state)?;
             }
         }
-        self.archiver.base_made(name);
+        self.archiver.resume(name);
         Ok(())
+    }
+
+    fn resume_archive(&self, name: &str) {
+        self.archiver.resume(name);
     }
 
     fn advance_archive(&self, name: &str, state: &ArchiveState) -> Result<()> {

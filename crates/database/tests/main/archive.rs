@@ -303,6 +303,19 @@ fn a_place_that_cannot_be_reached_is_tried_again_and_nothing_is_lost() {
     assert!(!status.is_behind && status.error.is_none(), "{status:?}");
     let end = Until::Transaction(last_transaction(&node));
     assert_eq!(restore(&node, "copy", end).unwrap().len(), 3);
+
+    // A snapshot that reaches the places says that they are there again, before the time of the next try.
+    fs::rename(&folder, &away).unwrap();
+    fs::write(&folder, "x").unwrap();
+    node.put("users/3", "three");
+    catch_up(&node);
+    assert!(node.databases.archive_status("shop", task).unwrap().unwrap().is_behind);
+    fs::remove_file(&folder).unwrap();
+    fs::rename(&away, &folder).unwrap();
+    assert!(matches!(node.run_now(task, true), OperationStatus::Completed(_)));
+    node.clock.advance(SECOND);
+    let status = node.databases.archive_status("shop", task).unwrap().unwrap();
+    assert!(!status.is_behind && status.error.is_none(), "{status:?}");
 }
 
 #[test]

@@ -105,8 +105,8 @@ impl Archiver {
         self.ensure_thread();
     }
 
-    /// A snapshot was made that a history begins with: what follows it is archived soon.
-    pub fn base_made(&self, database: &str) {
+    /// A snapshot has reached the places: what follows it is archived soon, although places could not be reached before.
+    pub fn resume(&self, database: &str) {
         if let Some(archiving) = self.shared.state.lock().archives.get_mut(&database.to_lowercase()) {
             archiving.run_at_once();
         }

@@ -33,6 +33,9 @@ pub(crate) trait Host: Send + Sync {
     /// Remembers a history, in place of the one before.
     fn begin_archive(&self, name: &str, state: &ArchiveState) -> Result<()>;
 
+    /// Has the archive of a database go on at once: its places could be reached just now.
+    fn resume_archive(&self, name: &str);
+
     /// Remembers how far a history has come, if it is still the one that goes on.
     fn advance_archive(&self, name: &str, state: &ArchiveState) -> Result<()>;
 

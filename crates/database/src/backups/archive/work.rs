@@ -166,8 +166,9 @@ pub(crate) fn note_base(node: &dyn Host, database: &str, task: &BackupTask, base
     let name = ArchiveFile::Base { transaction: base.position.transaction, time: base.time }.name();
     put(&open_places(node, task)?, &format!("{}/{name}", state.folder), &mut file, &|| false)?;
     if is_first {
-        node.begin_archive(database, &state)?;
+        return node.begin_archive(database, &state);
     }
+    node.resume_archive(database);
     Ok(())
 }
 
