@@ -254,7 +254,7 @@ mod tests {
             let found = find(&words_of(query), 1);
             found.first().map(|section| (section.page, section.heading))
         };
-        assert_eq!(first("Security.UnsecuredAccessAllowed setting").map(|(page, _)| page), Some("docs/settings.md"));
+        assert_eq!(first("LINGER_SIZE_MAX limit").map(|(page, _)| page), Some("docs/settings.md"));
         assert_eq!(first("What loopback means"), Some(("docs/security.md", "What loopback means")));
         assert_eq!(first("backup retention").map(|(page, _)| page), Some("docs/backup.md"));
         assert_eq!(first("xyzzyplugh"), None);
