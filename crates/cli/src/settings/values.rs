@@ -54,16 +54,28 @@ pub(super) fn addresses(urls: &str) -> anyhow::Result<(Scheme, Vec<SocketAddr>)>
             _ => bail!("the scheme is http or https"),
         };
         schemes.push(scheme);
-        let authority = format!("{host}:{}", port.unwrap_or(default_port));
-        let mut found: Vec<SocketAddr> = authority.to_socket_addrs()?.collect();
-        // `localhost` is both 127.0.0.1 and ::1; the first family is enough, and every machine has it.
-        found.sort_by_key(SocketAddr::is_ipv6);
-        found.dedup_by_key(|address| address.port());
-        addresses.extend(found);
+        addresses.extend(resolve(host, port.unwrap_or(default_port))?);
     }
     let scheme = *schemes.first().context("no address")?;
     ensure!(schemes.iter().all(|other| *other == scheme), "all addresses begin with http://, or all with https://");
     Ok((scheme, addresses))
+}
+
+/// The address of a host.
+fn resolve(host: &str, port: u16) -> anyhow::Result<Vec<SocketAddr>> {
+    let mut found: Vec<SocketAddr> = format!("{host}:{port}").to_socket_addrs()?.collect();
+    // `localhost` is both 127.0.0.1 and ::1; the first family is enough, and every machine has it.
+    found.sort_by_key(SocketAddr::is_ipv6);
+    found.dedup_by_key(|address| address.port());
+    Ok(found)
+}
+
+/// Refuses hosts and ports that no client can connect to.
+fn check_public(host: &str, port: Option<u16>) -> anyhow::Result<()> {
+    ensure!(port != Some(0), "clients cannot connect to port 0");
+    let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
+    ensure!(!address.is_ok_and(|address| address.is_unspecified()), "clients cannot connect to {host}");
+    Ok(())
 }
 
 /// A file; `None` if nothing is given.
@@ -135,9 +147,7 @@ pub(super) fn public_url(url: &str) -> anyhow::Result<Option<String>> {
     let Url { scheme, host, port } = Url::parse(url.trim())?;
     let has_scheme = url.contains("://") && ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
     ensure!(has_scheme, "expected a URL that begins with http:// or https://");
-    ensure!(port != Some(0), "clients cannot connect to port 0");
-    let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
-    ensure!(!address.is_ok_and(|address| address.is_unspecified()), "clients cannot connect to {host}");
+    check_public(host, port)?;
     Ok(Some(url.trim().trim_end_matches('/').to_owned()))
 }
 
@@ -150,10 +160,7 @@ pub(super) fn tcp_addresses(urls: &str) -> anyhow::Result<Vec<SocketAddr>> {
     for url in urls.split(';').map(str::trim).filter(|url| !url.is_empty()) {
         let Url { scheme, host, port } = tcp_url(url)?;
         ensure!(scheme.eq_ignore_ascii_case("tcp"), "{TCP_URL_EXPECTED}");
-        let mut found: Vec<SocketAddr> = format!("{host}:{}", port.unwrap_or(TCP_PORT)).to_socket_addrs()?.collect();
-        found.sort_by_key(SocketAddr::is_ipv6);
-        found.dedup_by_key(|address| address.port());
-        addresses.extend(found);
+        addresses.extend(resolve(host, port.unwrap_or(TCP_PORT))?);
     }
     ensure!(!addresses.is_empty(), "{TCP_URL_EXPECTED}");
     Ok(addresses)
@@ -173,9 +180,7 @@ pub(super) fn public_tcp_url(url: &str) -> anyhow::Result<Option<String>> {
     }
     let Url { scheme, host, port } = tcp_url(url.trim())?;
     ensure!(scheme.eq_ignore_ascii_case("tcp"), "{TCP_URL_EXPECTED}");
-    ensure!(port != Some(0), "clients cannot connect to port 0");
-    let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
-    ensure!(!address.is_ok_and(|address| address.is_unspecified()), "clients cannot connect to {host}");
+    check_public(host, port)?;
     Ok(Some(format!("tcp://{host}:{}", port.unwrap_or(TCP_PORT))))
 }
 

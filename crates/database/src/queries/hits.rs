@@ -33,7 +33,12 @@ pub struct Hit<'a, 's> {
     pub explanation: Option<&'s str>,
 }
 
-impl Hit<'_, '_> {
+impl<'a> Hit<'a, '_> {
+    /// A document that no index answers for.
+    pub(super) fn of_document(document: Document<'a>) -> Self {
+        Hit { document: Some(document), entry: None, is_grouped: false, score: None, distance: None, explanation: None }
+    }
+
     pub(super) fn row(&self) -> execute::Row<'_> {
         execute::Row { document: self.document.as_ref(), entry: self.entry, is_grouped: self.is_grouped }
     }
@@ -51,16 +56,7 @@ impl<'a> QueryRun<'a> {
     pub fn each<'s, E: From<Error>>(&'s self, found: &mut dyn FnMut(Hit<'a, 's>) -> Result<(), E>) -> Result<i64, E> {
         match &self.results {
             Results::Collection(query) => {
-                let found = &mut |document| {
-                    found(Hit {
-                        document: Some(document),
-                        entry: None,
-                        is_grouped: false,
-                        score: None,
-                        distance: None,
-                        explanation: None,
-                    })
-                };
+                let found = &mut |document| found(Hit::of_document(document));
                 match self.timings {
                     None => self.execute(query, found),
                     Some(timings) => self.execute_timed(query, timings, found),

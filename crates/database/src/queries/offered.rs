@@ -1,7 +1,6 @@
 //! Offering documents one by one to a query, for subscriptions: whether a document fits, and what is made of it.
 
 use documents::{Document, Snapshot};
-use query::execute::Row;
 
 use super::filtering::{Filtering, Verdict};
 use super::hits::Hit;
@@ -53,22 +52,14 @@ impl<'a> OfferedQuery<'a> {
     ///
     /// Storage fails, or memory is short. A script that fails for the document is no error: the sink gets its message.
     pub fn offer(&mut self, document: Document<'a>, sink: &mut dyn BatchSink) -> Result<bool> {
-        let row = Row { document: Some(&document), entry: None, is_grouped: false };
+        let hit = Hit::of_document(document);
         if let Some(filtering) = &mut self.filtering {
-            match filtering.offer(&row, self.run.documents()) {
+            match filtering.offer(&hit.row(), self.run.documents()) {
                 Ok(Verdict::Taken) => {}
                 Ok(Verdict::Left | Verdict::Full) => return Ok(false),
                 Err(error) => return fail(&document, error, sink),
             }
         }
-        let hit = Hit {
-            document: Some(document),
-            entry: None,
-            is_grouped: false,
-            score: None,
-            distance: None,
-            explanation: None,
-        };
         match self.run.script_rows(&hit, false) {
             Err(error) => return fail(&document, error, sink),
             Ok(Some(rows)) => {

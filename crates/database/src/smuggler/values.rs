@@ -31,7 +31,7 @@ pub(super) fn is_meant(value: Raw<'_>, options: &SmugglerOptions, now: Date) -> 
 ///
 /// # Errors
 ///
-/// Why it is no value.
+/// What is wrong with the element.
 pub(super) fn read(element: Raw<'_>, options: &SmugglerOptions, now: Date) -> Result<Option<ValueChange>, String> {
     let key = key_of(element)?;
     let value: Cow<'_, [u8]> = match element.get("Value") {
@@ -55,7 +55,7 @@ pub(super) fn read(element: Raw<'_>, options: &SmugglerOptions, now: Date) -> Re
 ///
 /// # Errors
 ///
-/// Why it is no tombstone.
+/// What is wrong with the element.
 pub(super) fn read_tombstone(element: Raw<'_>) -> Result<Option<ValueChange>, String> {
     let key = key_of(element)?;
     match documents::is_guard(&key) {

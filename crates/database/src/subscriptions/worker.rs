@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use documents::{Date, Etag, Snapshot, Write};
+use documents::{ByEtag, Date, Etag, Snapshot, Write};
 use parking_lot::Mutex;
 
 use super::definition::Subscription;
@@ -133,10 +133,7 @@ impl Worker {
     ) -> Result<Next> {
         let begin = Instant::now();
         let last = snapshot.last_etag()?;
-        let documents = match query.plan.subscribed_collection() {
-            Some(collection) => snapshot.collection_after(collection, place.after)?,
-            None => snapshot.after(place.after),
-        };
+        let documents = documents_after(snapshot, query, place.after)?;
         let (mut ids, mut later, mut until, mut is_at_end) = (Vec::new(), Vec::new(), place.after, true);
         let is_congested = self.live.is_congested();
         for document in documents {
@@ -233,6 +230,14 @@ impl Drop for Worker {
     }
 }
 
+/// The documents that the query of a subscription reads, from an etag on.
+fn documents_after<'s>(snapshot: &'s Snapshot<'_>, query: &Query, after: Etag) -> Result<ByEtag<'s>> {
+    Ok(match query.plan.subscribed_collection() {
+        Some(collection) => snapshot.collection_after(collection, after)?,
+        None => snapshot.after(after),
+    })
+}
+
 /// Writes documents of a subscription without a worker, from an etag on.
 pub(super) fn look(
     database: &Database,
@@ -248,10 +253,7 @@ pub(super) fn look(
     let context = RunContext { memory, deadline: &deadline, script_limits, timings: None };
     database.with_memory(|| {
         let mut offered = OfferedQuery::new(query, &snapshot, context)?;
-        let documents = match query.plan.subscribed_collection() {
-            Some(collection) => snapshot.collection_after(collection, after)?,
-            None => snapshot.after(after),
-        };
+        let documents = documents_after(&snapshot, query, after)?;
         let mut count = 0;
         for document in documents {
             let is_full = count >= count_max || sink.size() >= SUBSCRIPTION_BATCH_SIZE_MAX;

@@ -237,7 +237,7 @@ fn one_worker_at_a_time_unless_all_share() {
     drop(first);
     assert_eq!(take_all(&second), ["users/1"]);
     drop(second);
-    assert!(rung.load(Ordering::SeqCst) > 0, "who waits is told");
+    assert!(rung.load(Ordering::SeqCst) > 0, "the waiting worker was not woken");
     drop(place);
     assert!(matches!(shop.connect_worker("none", options(Strategy::OpenIfFree, 1)), Err(Error::NoSubscription { .. })));
 }
