@@ -57,10 +57,18 @@ public class ChangesFeed : LibraryTests
         using var store = Store();
         using var changes = store.Changes();
         var seen = Watch(changes.ForAllDocuments());
+        // Each is waited for: of a document that is written twice before the server looks, it tells the latest state only.
+        string Told()
+        {
+            var change = seen.Next();
+            return $"{change.Type} {change.Id}";
+        }
         Put(store, "a/1");
+        Assert.Equal("Put a/1", Told());
         Put(store, "b/1");
+        Assert.Equal("Put b/1", Told());
         Delete(store, "a/1");
-        Assert.Equal("Put a/1, Put b/1, Delete a/1", string.Join(", ", Enumerable.Range(0, 3).Select(_ => seen.Next()).Select(x => $"{x.Type} {x.Id}")));
+        Assert.Equal("Delete a/1", Told());
     }
 
     [Test]
