@@ -7,6 +7,7 @@
 //! The last etag and the rows of collections are read at the start or on first use, kept here, and written once at the end.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use storage::{FixedTree, WriteTransaction};
 
@@ -19,7 +20,10 @@ use crate::items::collections::{Collection, ItemCounts};
 use crate::items::found::CurrentItem;
 use crate::items::kinds::{ItemKind, PerKind};
 use crate::limits::COLLECTION_COUNT_MAX;
-use crate::{Batch, CommandResult, Date, DocumentStore, Error, Etag, Operation, Outcome, Result, Stamp, WrittenPatch};
+use crate::{
+    Batch, CommandResult, Date, DocumentStore, Error, Etag, Operation, Outcome, Result, RevisionsConfiguration, Stamp,
+    WrittenPatch,
+};
 
 /// The state of one job in a write transaction.
 pub struct Writing<'a, 'e> {
@@ -28,6 +32,8 @@ pub struct Writing<'a, 'e> {
     pub(crate) now: Date,
     /// See [`crate::StoreSettings`].
     pub(crate) id_separator: char,
+    /// See [`crate::StoreSettings`].
+    pub(crate) revisions: Arc<RevisionsConfiguration>,
     /// Of the cluster-wide transaction that is applied; empty in any other write.
     pub(crate) guard_indexes: GuardIndexes,
     last_etag: Etag,
@@ -60,6 +66,7 @@ impl<'a, 'e> Writing<'a, 'e> {
             tx,
             now: stamp.time,
             id_separator: stamp.id_separator,
+            revisions: stamp.revisions,
             guard_indexes: GuardIndexes::new(),
             last_etag,
             first_etag: last_etag,
@@ -302,6 +309,7 @@ impl<'a, 'e> Writing<'a, 'e> {
                 outcome.counter_count += done_count;
                 Ok(result)
             }
+            Action::ForceRevision => self.force_revision(&command.id),
             // It was checked before the first command.
             Action::CheckCounters(_) => Ok(CommandResult::TrackChanges),
             Action::TrackChanges(entities) => {

@@ -44,6 +44,8 @@ impl Writing<'_, '_> {
         self.delete_counters_of(&document, &found.key)?;
         let etag = self.next_etag()?;
         let deletion = Deletion { etag, vector: self.vector_over(Some(&document), etag)?, last_modified: self.now };
+        let vector = deletion.vector.clone().unwrap_or_else(|| self.store.names.vector(etag));
+        self.revise_deletion(&document, &found.key, &vector)?;
         self.remove_item(&document, &found.key, &deletion)?;
         self.applied(etag, found);
         Ok(true)

@@ -161,7 +161,11 @@ impl View<'_> {
                 self.deleted.push(prefix);
             }
             Action::Counters(counters) => self.counters.note(counters),
-            Action::CheckCounters(_) | Action::TrackChanges(_) | Action::Patch(_) | Action::Patched(_) => {}
+            Action::ForceRevision
+            | Action::CheckCounters(_)
+            | Action::TrackChanges(_)
+            | Action::Patch(_)
+            | Action::Patched(_) => {}
         }
         Ok(())
     }

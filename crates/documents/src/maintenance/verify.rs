@@ -15,6 +15,7 @@ use crate::items::collections::{Collection, NO_COLLECTION};
 use crate::items::kinds::{ItemKind, PerKind};
 use crate::items::record::{self, Head, RecordState};
 use crate::items::schema::{DATABASE_ID, Schema, tombstone_key};
+use crate::revisions::check::{FoundBases, check_revision, check_trees};
 use crate::store::Names;
 use crate::{ChangeVector, DueKind, Etag, Item, ItemCounts, Result, Snapshot};
 
@@ -44,6 +45,8 @@ struct Check<'s> {
     minifier: Minifier,
     found: Verification,
     read_count: u64,
+    /// The bases that revisions need.
+    bases: FoundBases,
     /// Due times in the metadata of items.
     due_count: u64,
     progress: &'s mut dyn FnMut(u64),
@@ -80,6 +83,7 @@ impl Snapshot<'_> {
             minifier: Minifier::new(),
             found: Verification::default(),
             read_count: 0,
+            bases: FoundBases::default(),
             due_count: 0,
             progress,
         };
@@ -89,6 +93,8 @@ impl Snapshot<'_> {
             check.by_etag(kind, RecordState::Tombstone, last_etag)?;
             check.by_key(kind)?;
         }
+        let count = check.found.counts[ItemKind::Revision].count;
+        check_trees(schema, tx, &check.bases, count)?.into_iter().for_each(|problem| check.problem(problem));
         check.due()?;
         check.collections()?;
         check.state()?;
@@ -186,7 +192,7 @@ impl Check<'_> {
         if (kind.row().check_id)(id).is_err() {
             return Ok(Err("the id is empty, or longer than an id may be".to_owned()));
         }
-        if !self.is_vector_good(&item) {
+        if kind != ItemKind::Revision && !self.is_vector_good(&item) {
             return Ok(Err(format!("the change vector of '{id}' is not in stored form")));
         }
         let key = kind.key(id);
@@ -205,6 +211,10 @@ impl Check<'_> {
         }
         if let Err(problem) = self.check_counters(&item, &key)? {
             return Ok(Err(problem));
+        }
+        if kind == ItemKind::Revision {
+            let (parts, name) = ((self.schema, self.names, self.tx), &collection.name);
+            return check_revision(parts, &item, name, &mut self.minifier, &mut self.bases);
         }
         Ok((kind.row().check)(&item, &collection.name, &mut self.minifier))
     }
@@ -244,7 +254,7 @@ impl Check<'_> {
                     false => Ok(Err(format!("the document '{}' of a counter has none", item.document_id()))),
                 }
             }
-            ItemKind::CompareExchange => Ok(Ok(())),
+            ItemKind::CompareExchange | ItemKind::Revision => Ok(Ok(())),
             #[cfg(test)]
             ItemKind::Note => Ok(Ok(())),
         }

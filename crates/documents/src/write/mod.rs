@@ -10,9 +10,11 @@ mod outputs;
 
 pub use outputs::{OutputFate, OutputWrite, OutputWrites};
 
+use std::sync::Arc;
+
 use crate::{
     Batch, ClusterTransaction, Date, DueKind, Error, Etag, Exchanged, HiLoRange, HiLoRequest, Outcome, Result,
-    TransactionOutcome, ValueChange, Writing,
+    RevisionsConfiguration, RevisionsWrite, TransactionOutcome, ValueChange, Writing,
 };
 
 /// A change of a database.
@@ -88,6 +90,8 @@ pub enum Write {
     Exchanges(Vec<ValueChange>),
     /// Changes documents and compare-exchange values together: [`Answer::Transaction`].
     ClusterTransaction(ClusterTransaction),
+    /// Changes revisions, or documents by their revisions: [`Answer::Count`].
+    Revisions(RevisionsWrite),
     /// Handles documents that are due, the ones that have been due longest first: [`Answer::Count`]. None is due if that is 0.
     Due {
         /// What happens to them.
@@ -102,12 +106,14 @@ pub enum Write {
 /// Values that the proposing node adds to a write, so that every node of a group computes the same state.
 ///
 /// The node tag and the database's id belong to the store: change vectors that are not stored are made of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stamp {
     /// The moment that what is written bears.
     pub time: Date,
     /// Of the settings of the node that proposes it: see [`StoreSettings`](crate::StoreSettings).
     pub id_separator: char,
+    /// Of the same settings.
+    pub revisions: Arc<RevisionsConfiguration>,
 }
 
 /// The result of applying a write.
@@ -195,6 +201,7 @@ impl Writing<'_, '_> {
             Write::Exchange(change) => Answer::Exchanged(self.exchange(change)?),
             Write::Exchanges(changes) => Answer::Count(self.exchange_many(changes)?),
             Write::ClusterTransaction(transaction) => Answer::Transaction(self.run_transaction(transaction)?),
+            Write::Revisions(write) => Answer::Count(self.change_revisions(write)?),
             Write::Due { kind, until, count_max } => Answer::Count(self.run_due(*kind, *until, *count_max)?),
         })
     }
@@ -238,6 +245,7 @@ impl Write {
                 Write::Exchange(change) => change.size(),
                 Write::Exchanges(changes) => changes.iter().map(ValueChange::size).sum(),
                 Write::ClusterTransaction(transaction) => transaction.size(),
+                Write::Revisions(write) => write.size(),
             }
     }
 }

@@ -470,7 +470,7 @@ fn ids_are_completed_with_the_separator_of_the_settings() {
         }
     };
     assert_eq!(id("users|"), "users/1");
-    store.configure(StoreSettings { id_separator: '-' });
+    store.configure(StoreSettings { id_separator: '-', ..StoreSettings::default() });
     assert_eq!((id("users|"), id("users-")), ("users-2".to_owned(), "users-0000000000000000003-A".to_owned()));
     store.configure(StoreSettings::default());
     assert_eq!(id("users|"), "users/3");

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use database::documents::Date;
+use database::documents::{Date, ItemKind};
 use database::{Database, StorageArea};
 use hyper::StatusCode;
 use json::Writer;
@@ -139,8 +139,8 @@ pub(crate) async fn collections(exchange: Exchange) -> Result<Reply> {
                         json.name("TotalSizeInBytes").unsigned(documents.size + documents.tombstone_size);
                         json.name("DocumentsSizeInBytes").unsigned(documents.size);
                         json.name("TombstonesSizeInBytes").unsigned(documents.tombstone_size);
-                        // There are none.
-                        json.name("RevisionsSizeInBytes").unsigned(0);
+                        let revisions = collection.counts[ItemKind::Revision].size;
+                        json.name("RevisionsSizeInBytes").unsigned(revisions);
                     });
                 }
             });
@@ -181,14 +181,21 @@ async fn of_databases(
 /// The numbers of a database.
 struct DatabaseFacts {
     documents: u64,
+    revisions: u64,
     indexes: Vec<ObservedIndex>,
     areas: Vec<StorageArea>,
 }
 
 impl DatabaseFacts {
     fn of(database: &Database) -> Result<DatabaseFacts> {
-        let documents = database.read().statistics()?.documents().count;
-        Ok(DatabaseFacts { documents, indexes: ObservedIndex::all(database)?, areas: database.storage_areas()? })
+        let statistics = database.read().statistics()?;
+        let (documents, revisions) = (statistics.documents().count, statistics.counts[ItemKind::Revision].count);
+        Ok(DatabaseFacts {
+            documents,
+            revisions,
+            indexes: ObservedIndex::all(database)?,
+            areas: database.storage_areas()?,
+        })
     }
 
     fn write(&self, json: &mut Writer<'_>, node: &Node, database: &Database) {
@@ -196,8 +203,13 @@ impl DatabaseFacts {
         json.name("DatabaseId").string(database.documents().database_id());
         json.name("Counts").object(|json| {
             json.name("Documents").unsigned(self.documents);
-            // There are none, and one node.
-            json.name("Revisions").unsigned(0).name("Attachments").unsigned(0).name("UniqueAttachments").unsigned(0);
+            // There are no attachments, and one node.
+            json.name("Revisions")
+                .unsigned(self.revisions)
+                .name("Attachments")
+                .unsigned(0)
+                .name("UniqueAttachments")
+                .unsigned(0);
             json.name("Rehabs").unsigned(0).name("ReplicationFactor").unsigned(1);
         });
         json.name("Statistics").object(|json| {
