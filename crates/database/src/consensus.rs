@@ -249,6 +249,7 @@ impl<D: FnOnce(Result<Answer>) + Send + 'static> Job for Proposal<D> {
             | Write::Definitions(_)
             | Write::Outputs(_)
             | Write::Exchanges(_)
+            | Write::Revisions(_)
             | Write::Due { .. } => false,
         };
         (is_bounded && self.size <= SHORT_WRITE_SIZE).then_some(self.size)

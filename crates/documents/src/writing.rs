@@ -34,6 +34,8 @@ pub struct Writing<'a, 'e> {
     pub(crate) id_separator: char,
     /// See [`crate::StoreSettings`].
     pub(crate) revisions: Arc<RevisionsConfiguration>,
+    /// Of the batch that runs.
+    pub(crate) skips_revisions: bool,
     /// Of the cluster-wide transaction that is applied; empty in any other write.
     pub(crate) guard_indexes: GuardIndexes,
     last_etag: Etag,
@@ -67,6 +69,7 @@ impl<'a, 'e> Writing<'a, 'e> {
             now: stamp.time,
             id_separator: stamp.id_separator,
             revisions: stamp.revisions,
+            skips_revisions: false,
             guard_indexes: GuardIndexes::new(),
             last_etag,
             first_etag: last_etag,
@@ -220,6 +223,7 @@ impl<'a, 'e> Writing<'a, 'e> {
     /// The first command whose condition does not hold, or that storage fails. The transaction must then be rolled back.
     pub fn run(&mut self, batch: &Batch) -> Result<Outcome> {
         self.check_reads(batch)?;
+        self.skips_revisions = batch.skips_revisions;
         let mut outcome = Outcome::default();
         for command in &batch.commands {
             let result = self.run_command(batch, command, &mut outcome)?;
@@ -236,6 +240,7 @@ impl<'a, 'e> Writing<'a, 'e> {
     /// As [`run`](Self::run).
     pub fn run_silently(&mut self, batch: &Batch) -> Result<Outcome> {
         self.check_reads(batch)?;
+        self.skips_revisions = batch.skips_revisions;
         let mut outcome = Outcome::default();
         let last_put = batch.commands.iter().rposition(|command| matches!(command.action, Action::Put { .. }));
         for (place, command) in batch.commands.iter().enumerate() {

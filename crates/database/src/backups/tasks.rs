@@ -460,6 +460,7 @@ impl Shared {
             details: Vec::new(),
             transfer: Some(Arc::new(done.counts)),
             backup: Some(Arc::new(done.result)),
+            revisions: None,
             compaction: None,
         })
     }

@@ -51,7 +51,8 @@ pub enum RevisionsProperty {
 }
 
 impl RevisionsProperty {
-    const ALL: [RevisionsProperty; 3] =
+    /// All of them.
+    pub const ALL: [RevisionsProperty; 3] =
         [RevisionsProperty::Collections, RevisionsProperty::Conflicts, RevisionsProperty::Bin];
 
     /// Its name in the record.

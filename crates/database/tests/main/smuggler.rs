@@ -223,17 +223,17 @@ fn a_bad_item_is_named_with_its_place_and_may_be_skipped() {
 #[test]
 fn what_is_not_supported_is_passed_over_and_counted() {
     let dump = b"{\"Docs\":[{\"@metadata\":{\"@export-type\":\"Attachment\"},\"Size\":4,\"Hash\":\"x\"}]}\"[,{\"@metadata\":{\"@id\":\"a/1\"}}],\
-        \"RevisionDocuments\":[{\"@metadata\":{\"@id\":\"a/1\"}}],\"Zork\":[{},[1]],\
+        \"Zork\":[{},[1]],\
         \"TimeSeries\":[{\"@raven-data\":{},\"@raven-blob-size\":3}\x00\xff{]}";
     for size in 1..20 {
         let to = database();
         let imported = try_import(&to, dump, "{}", size).unwrap();
         let read = |item_type| (imported.result.counts(item_type).read, imported.result.counts(item_type).is_skipped);
         assert_eq!(read(ItemType::Documents), (1, false));
-        for item_type in [ItemType::Attachments, ItemType::RevisionDocuments, ItemType::TimeSeries] {
+        for item_type in [ItemType::Attachments, ItemType::TimeSeries] {
             assert_eq!(read(item_type), (1, true), "{item_type:?}");
         }
-        assert!(imported.result.messages().iter().any(|message| message.contains("'RevisionDocuments' were skipped")));
+        assert!(imported.result.messages().iter().any(|message| message.contains("'TimeSeries' were skipped")));
     }
 }
 

@@ -38,6 +38,8 @@ pub struct Batch {
     pub(crate) ids_are_whole: bool,
     /// Of the documents that it writes.
     pub(crate) flags: Flags,
+    /// See [`Self::without_revisions`].
+    pub(crate) skips_revisions: bool,
     /// See [`Self::deletes_by_prefix`].
     pub(crate) deletes_by_prefix: bool,
 }
@@ -111,11 +113,18 @@ impl Batch {
         self
     }
 
+    /// Its documents make no revisions, whatever is configured.
+    pub fn without_revisions(mut self, skips: bool) -> Batch {
+        self.skips_revisions = skips;
+        self
+    }
+
     /// A batch for each of its commands, in order.
     pub fn singles(&self) -> impl Iterator<Item = Batch> {
         self.commands.iter().map(|command| {
             let (skip_unchanged, ids_are_whole, flags) = (self.skip_unchanged, self.ids_are_whole, self.flags);
-            let mut single = Batch { skip_unchanged, ids_are_whole, flags, ..Batch::default() };
+            let skips_revisions = self.skips_revisions;
+            let mut single = Batch { skip_unchanged, ids_are_whole, flags, skips_revisions, ..Batch::default() };
             let mut command = command.clone();
             if let Action::Put { content, collection, .. } = &mut command.action {
                 single.text.extend_from_slice(content.bytes(&self.text));

@@ -80,7 +80,7 @@ impl Writing<'_, '_> {
             revise.has_revisions = true;
         }
         // Revisions of what is imported are imported with it.
-        if is_imported || flags.has(Flags::ARTIFICIAL) || collection == HILO_COLLECTION {
+        if is_imported || self.skips_revisions || flags.has(Flags::ARTIFICIAL) || collection == HILO_COLLECTION {
             return Ok(revise);
         }
         match self.revisions.enabled(collection).copied() {
@@ -115,7 +115,11 @@ impl Writing<'_, '_> {
     pub(crate) fn decide_rewrite(&mut self, document: &Existing, is_imported: bool) -> Result<Revise> {
         let had_revisions = document.head.flags.has(Flags::HAS_REVISIONS);
         let mut revise = Revise { has_revisions: had_revisions, ..Revise::default() };
-        if is_imported || self.revisions.is_empty() || document.head.flags.has(Flags::ARTIFICIAL) {
+        if is_imported
+            || self.skips_revisions
+            || self.revisions.is_empty()
+            || document.head.flags.has(Flags::ARTIFICIAL)
+        {
             return Ok(revise);
         }
         let place = self.collection_by_number(document.head.collection)?;
@@ -245,6 +249,7 @@ impl Writing<'_, '_> {
                 return Ok(());
             }
             None if !has_revisions || !self.has_revisions(key)? => return self.enter_bin(key),
+            _ if self.skips_revisions => return self.enter_bin(key),
             Some(_) if !has_revisions => _ = self.revise_stored(document, key, Flags::FROM_OLD_DOCUMENT)?,
             _ => {}
         }

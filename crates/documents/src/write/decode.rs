@@ -236,6 +236,7 @@ impl<'b> Decoder<'b> {
             skip_unchanged: self.bool()?,
             ids_are_whole: self.bool()?,
             flags: Flags(self.small()?),
+            skips_revisions: self.version > 3 && self.bool()?,
             reads: self.list(|from| Ok((from.text()?, from.option(Decoder::text)?)))?,
             value_reads: match self.version {
                 1 | 2 => Vec::new(),

@@ -21,7 +21,7 @@ use crate::{
 pub(super) const VERSION: u8 = 4;
 
 /// The oldest version that is read. In version 1 puts have no date of their own; before version 3 no batch has read compare-exchange
-/// values; before version 4 no stamp configures revisions.
+/// values; before version 4 no stamp configures revisions, and no batch skips them.
 pub(super) const VERSION_MIN: u8 = 1;
 
 /// The kinds of writes, as numbers that are stored: never reuse one.
@@ -346,6 +346,7 @@ impl Encoder<'_> {
         self.bool(batch.skip_unchanged);
         self.bool(batch.ids_are_whole);
         self.number(batch.flags.0.into());
+        self.bool(batch.skips_revisions);
         self.list(&batch.reads, |out, (id, vector)| {
             out.text(id);
             out.option(vector.as_deref(), Encoder::text);

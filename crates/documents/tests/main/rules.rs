@@ -243,7 +243,6 @@ fn commands_that_are_not_there_yet_are_refused_by_name() {
         "TimeSeriesWithIncrements",
         "TimeSeriesBulkInsert",
         "TimeSeriesCopy",
-        "ForceRevisionCreation",
     ] {
         let error = bulk(&store, &format!(r#"{{"Commands":[{{"Type":"{kind}","Id":"a"}}]}}"#)).unwrap_err();
         assert!(matches!(error, Error::NotSupported(_)), "{kind}: {error:?}");

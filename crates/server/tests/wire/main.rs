@@ -58,6 +58,7 @@ mod parameters;
 mod patches;
 mod queries;
 mod query_settings;
+mod revisions;
 mod routes;
 mod running_queries;
 mod safety;
