@@ -104,6 +104,7 @@ impl Database {
         }
         options.types = refused.iter().fold(options.types, |types, refused| types.without(*refused));
         let pace = Pace::new(options.per_second);
+        let batch = Batch::new().without_revisions(options.skips_revisions);
         Ok(Import {
             reader: DumpReader::new(),
             reservation: self.limits().bodies.reservation(),
@@ -113,7 +114,7 @@ impl Database {
                 options,
                 transform,
                 minifier: Minifier::new(),
-                batch: Batch::new().without_revisions(options.skips_revisions),
+                batch,
                 values: Vec::new(),
                 revisions: Vec::new(),
                 revisions_size: 0,

@@ -63,7 +63,13 @@ fn configurations_are_read_back_complete_and_mistakes_are_refused() {
     let line = "POST /databases/db/admin/revisions/config";
     let message = "Cannot have two different revision configurations on the same collection. Collection name : 'a'";
     wire.check_error(line, r#"{"Collections":{"A":{},"a":{}}}"#, 400, "ArgumentException", message);
-    wire.check_error(line, r#"{"Default":{"MinimumRevisionsToKeep":-1}}"#, 400, "ArgumentException", "at least 0");
+    wire.check_error(
+        line,
+        r#"{"Default":{"MinimumRevisionsToKeep":-1}}"#,
+        400,
+        "ArgumentException",
+        "'MinimumRevisionsToKeep' in 'Default' of revisions must be",
+    );
     wire.check_error(line, r#"{"Default":{"Zork":1}}"#, 400, "ArgumentException", "There is no 'Zork'");
 }
 
@@ -105,7 +111,7 @@ fn revisions_are_read_by_id_change_vector_and_time() {
     assert_eq!(before("2020-01-01T00:00:00.0000000Z"), r#"{"Results":[],"TotalResults":0}"#);
     let message = "Could not parse query string 'before' as date, val 'xx'";
     wire.check_error("GET /databases/db/revisions?id=users/1&before=xx", "", 400, "ArgumentException", message);
-    wire.check_error("GET /databases/db/revisions", "", 400, "ArgumentException", "id");
+    wire.check_error("GET /databases/db/revisions", "", 400, "ArgumentException", "Query string value 'id' must");
     let inner = r#"{"Requests":[{"Url":"/databases/db/revisions","Query":"?id=users/1&pageSize=1"}]}"#;
     let inner = wire.call("POST /databases/db/multi_get", inner).text();
     assert!(inner.contains("\"TotalResults\":3"), "{inner}");
@@ -152,9 +158,9 @@ fn administrators_delete_revert_enforce_and_adopt() {
     let some = format!(r#"{{"DocumentIds":["users/1"],"RevisionsChangeVectors":["{}","x"]}}"#, vectors[1]);
     assert_eq!(delete(&some), r#"{"TotalDeletes":1}"#);
     let two = some.replace("[\"users/1\"]", "[\"users/1\",\"users/2\"]");
-    let message = "exactly one document ID";
+    let message = "The request must include exactly one document ID";
     wire.check_error("DELETE /databases/db/admin/revisions", &two, 400, "ArgumentException", message);
-    let message = "'DocumentIds' cannot be null or empty";
+    let message = "request 'DocumentIds' cannot be null or empty";
     wire.check_error("DELETE /databases/db/admin/revisions", "{}", 400, "ArgumentException", message);
     let revert = |id: &str, vector: &str| format!(r#"{{"IdToChangeVector":{{"{id}":"{vector}"}}}}"#);
     wire.check("POST /databases/db/revisions/revert/docs", &revert("users/1", &vectors[0]), 200, "");

@@ -74,6 +74,7 @@ impl IndexWait {
                 CommandResult::Delete { .. }
                 | CommandResult::DeletePrefixed { .. }
                 | CommandResult::PatchMany
+                | CommandResult::Revision { .. }
                 | CommandResult::Counters { .. } => {
                     is_known = false;
                 }
