@@ -15,11 +15,11 @@ use super::access::Access;
 use super::exchange::Exchange;
 use crate::error::{Result, Write};
 use crate::handlers::{
-    api_keys, backups, bulk_docs, bulk_insert, certificates, changes, collections, compactions, compare_exchange,
-    configuration, counters, databases, diagnostics, docs, due, health, hilo, identities, indexes, info_package, live,
-    log_configuration, mcp, members, metrics, monitoring, multi_get, node_info, operations, pages, patches, queries,
-    restores, safety, sample_data, signing_in, smuggler, statistics, streams, studio, subscriptions, tasks, tcp_info,
-    test_endpoints, topology, traffic_watch,
+    api_keys, backups, bulk_docs, bulk_insert, certificates, change_feed, changes, collections, compactions,
+    compare_exchange, configuration, counters, databases, diagnostics, docs, due, health, hilo, identities, indexes,
+    info_package, live, log_configuration, mcp, members, metrics, monitoring, multi_get, node_info, operations, pages,
+    patches, queries, restores, safety, sample_data, signing_in, smuggler, statistics, streams, studio, subscriptions,
+    tasks, tcp_info, test_endpoints, topology, traffic_watch,
 };
 use crate::messages::reply::Reply;
 
@@ -395,6 +395,10 @@ pub static ROUTES: &[Route] = &[
     missing("POST", "/databases/*/admin/revisions/orphaned/adopt", Admin, Feature::Revisions),
     missing("POST", "/databases/*/revisions/revert/docs", ReadWrite, Feature::Revisions),
     missing("POST", "/databases/*/admin/revisions/bin-cleaner/config", Admin, Feature::Revisions),
+    later("GET", "/databases/*/feed", Read, |exchange| Box::pin(change_feed::get(exchange))),
+    now("GET", "/databases/*/feed/cursors", Read, change_feed::cursors),
+    later("PUT", "/databases/*/feed/cursors", ReadWrite, |exchange| Box::pin(change_feed::move_cursor(exchange))),
+    later("DELETE", "/databases/*/feed/cursors", ReadWrite, |exchange| Box::pin(change_feed::delete_cursor(exchange))),
     later("PUT", "/databases/*/subscriptions", ReadWrite, |exchange| Box::pin(subscriptions::put(exchange))),
     now("GET", "/databases/*/subscriptions", Read, subscriptions::list),
     later("DELETE", "/databases/*/subscriptions", ReadWrite, |exchange| Box::pin(subscriptions::delete(exchange))),
