@@ -19,6 +19,7 @@
 mod administration;
 pub mod backups;
 mod bulk_insert;
+pub mod change_feed;
 mod changes;
 mod client_configuration;
 mod clock;

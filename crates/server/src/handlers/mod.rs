@@ -5,6 +5,7 @@ pub(crate) mod backups;
 pub(crate) mod bulk_docs;
 pub(crate) mod bulk_insert;
 pub(crate) mod certificates;
+pub(crate) mod change_feed;
 pub(crate) mod changes;
 pub(crate) mod collections;
 pub(crate) mod compactions;

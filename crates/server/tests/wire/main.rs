@@ -11,6 +11,7 @@ mod bulk_docs;
 mod bulk_insert;
 mod by_query;
 mod certificates;
+mod change_feed;
 mod changes;
 mod collections;
 mod columns;
