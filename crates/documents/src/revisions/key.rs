@@ -74,7 +74,7 @@ mod tests {
         assert_eq!(key(1, 9), key_of(b"users/1", Date::from_ticks(1), 9));
         assert_eq!((document_key(&key(1, 9)), date_in(&key(77, 9)).unwrap()), (&b"users/1"[..], Date::from_ticks(77)));
         assert!(check(&id_of("Users/1", Date::from_ticks(1), 9)).is_ok());
-        for bad in ["users/1", "users/1\0", "users/1\0zz", "\000000000000000010000000000000009"] {
+        for bad in ["users/1", "users/1\0", "users/1\0zz", "\u{0}00000000000000010000000000000009"] {
             assert!(check(bad).is_err(), "{bad:?}");
         }
     }
