@@ -166,7 +166,7 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload, onBor
     retry: false,
   });
   const isBehind = base !== undefined && stands !== undefined && stands !== base.changeVector;
-  // A new counter changes the metadata of the server alone. The editor goes on from there, and nobody is asked to look at it.
+  // A new counter changes the metadata of the server alone. The editor goes on from there without a message.
   const { data: latestText, isPending: isComparing } = useQuery({
     queryKey: ["standing", database, base?.id, stands],
     queryFn: async ({ signal }) => (await load(database, base!.id, signal)) ?? null,
