@@ -234,7 +234,6 @@ fn a_batch_sees_its_own_writes_and_is_all_or_nothing() {
 fn commands_that_are_not_there_yet_are_refused_by_name() {
     let store = store();
     for kind in [
-        "JsonPatch",
         "AttachmentPUT",
         "AttachmentDELETE",
         "AttachmentMOVE",

@@ -221,19 +221,30 @@ impl Reader {
                     return drop(sender.send(BodyPart::End).await);
                 }
             };
-            while page.is_at_end {
-                match self.wait(Instant::now() + FEED_HEARTBEAT).await {
-                    Woken::News => break,
-                    Woken::Time if self.send(b": nothing new\n\n".to_vec(), sender).await => {}
-                    Woken::Time => return,
-                    Woken::Stopped => return drop(sender.send(BodyPart::End).await),
-                }
+            if page.is_at_end && !self.rest(sender).await {
+                return;
             }
             if self.database.is_closed() || self.database.has_moved() {
                 // The client connects again, to what the database is then.
                 return drop(sender.send(BodyPart::End).await);
             }
             next = self.page().await;
+        }
+    }
+
+    /// Waits for news, with a sign of life now and then; false: the stream is over.
+    async fn rest(&mut self, sender: &mpsc::Sender<BodyPart>) -> bool {
+        loop {
+            match self.wait(Instant::now() + FEED_HEARTBEAT).await {
+                Woken::News => return true,
+                Woken::Time if self.send(b": nothing new\n\n".to_vec(), sender).await => {}
+                Woken::Time => return false,
+                Woken::Stopped => {
+                    // Without a client there is nobody to tell.
+                    _ = sender.send(BodyPart::End).await;
+                    return false;
+                }
+            }
         }
     }
 

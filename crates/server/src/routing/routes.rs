@@ -358,7 +358,7 @@ pub static ROUTES: &[Route] = &[
     missing("POST", "/databases/*/admin/documents-compression/config", Admin, Feature::DocumentsCompression),
     missing("POST", "/databases/*/admin/transactions/start-recording", Admin, Feature::TransactionRecording),
     missing("POST", "/databases/*/admin/transactions/stop-recording", Admin, Feature::TransactionRecording),
-    missing("PATCH", "/databases/*/json-patch", ReadWrite, Feature::JsonPatch),
+    later("PATCH", "/databases/*/json-patch", ReadWrite, |exchange| Box::pin(patches::json_patch(exchange))),
     missing("GET", "/databases/*/streams/timeseries", Read, Feature::TimeSeries),
     missing("PUT", "/databases/*/admin/sorters", Admin, Feature::CustomSorters),
     missing("DELETE", "/databases/*/admin/sorters", Admin, Feature::CustomSorters),
