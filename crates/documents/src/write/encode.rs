@@ -12,7 +12,7 @@
 use super::{DefinitionChange, OutputWrite, OutputWrites, Stamp, Write};
 use crate::commands::command::{Action, Command};
 use crate::compare_exchange::GuardChange;
-use crate::{Batch, CounterAction, CounterCommand, Error, Expected, Result, ValueChange};
+use crate::{Batch, ConstraintChange, CounterAction, CounterCommand, Error, Expected, Result, ValueChange};
 
 /// The version that is written.
 pub(super) const VERSION: u8 = 3;
@@ -38,6 +38,8 @@ pub(super) mod kind {
     pub const EXCHANGE: u8 = 20;
     pub const EXCHANGES: u8 = 21;
     pub const CLUSTER_TRANSACTION: u8 = 22;
+    pub const PUT_CONSTRAINT: u8 = 30;
+    pub const DELETE_CONSTRAINT: u8 = 31;
 }
 
 /// The kinds of commands, as numbers that are stored.
@@ -120,6 +122,17 @@ impl Write {
                 out.byte(kind::CLEAN_TOMBSTONES);
                 out.number(*etag);
                 out.number(*count_max as u64);
+            }
+            Write::Constraint(ConstraintChange::Put(constraint)) => {
+                out.byte(kind::PUT_CONSTRAINT);
+                out.text(&constraint.name);
+                out.text(&constraint.collection);
+                out.list(&constraint.fields, |out, field| out.text(field));
+                out.bool(constraint.is_case_sensitive);
+            }
+            Write::Constraint(ConstraintChange::Delete(name)) => {
+                out.byte(kind::DELETE_CONSTRAINT);
+                out.text(name);
             }
             Write::Definitions(changes) => {
                 out.byte(kind::DEFINITIONS);

@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails, in its helper functions too")]
 
 mod compare_exchange;
+mod constraints;
 mod counters;
 mod crash;
 mod document_model;
