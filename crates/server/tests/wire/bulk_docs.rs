@@ -40,7 +40,7 @@ fn a_batch_is_applied_whole_or_not_at_all() {
 fn other_commands_are_refused_by_name() {
     let wire = Wire::with_database();
     let batch = |command: &str| format!("{{\"Commands\":[{command}]}}");
-    for kind in ["JsonPatch", "AttachmentDELETE", "TimeSeries"] {
+    for kind in ["JsonPatch", "TimeSeries"] {
         let body = batch(&format!("{{\"Type\":\"{kind}\",\"Id\":\"a\"}}"));
         wire.check_error(
             "POST /databases/db/bulk_docs",
