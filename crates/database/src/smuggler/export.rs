@@ -321,7 +321,10 @@ impl DumpWriter {
                 let Some(document) = item.document() else { continue };
                 self.look(ItemType::Documents)?;
                 self.pace.step(&self.operation)?;
-                if self.options.types.has(ItemType::Attachments) && document.flags().has_attachments() && self.is_meant(&document) {
+                if self.options.types.has(ItemType::Attachments)
+                    && document.flags().has_attachments()
+                    && self.is_meant(&document)
+                {
                     self.contents(snapshot, &document, &mut is_first, sink)?;
                 }
                 self.document(&document, &mut is_first, sink)?;
@@ -432,7 +435,9 @@ impl DumpWriter {
 
     fn tombstones<S: DumpSink>(&mut self, snapshot: &Snapshot<'_>, sink: &mut S) -> Result<(), S::Error> {
         let mut is_first = true;
-        for item in snapshot.deletions(&[ItemKind::Document, ItemKind::Attachment], None, self.after).map_err(Error::from)? {
+        for item in
+            snapshot.deletions(&[ItemKind::Document, ItemKind::Attachment], None, self.after).map_err(Error::from)?
+        {
             let item = item.map_err(Error::from)?;
             let collection = snapshot.collection_of(&item).map_err(Error::from)?;
             self.look(ItemType::Tombstones)?;

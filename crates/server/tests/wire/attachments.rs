@@ -61,14 +61,20 @@ fn an_attachment_is_put_read_and_deleted_without_regard_to_case() {
     let head = wire.call(&format!("HEAD {ROUTE}?id=users/1&name=a.txt"), "");
     assert_eq!((head.status, headers(&head, &["etag", "content-length"])), (200, vec![etag, "5".to_owned()]));
     let empty = wire.call(&format!("GET {ROUTE}?id=users/1&name=B.txt"), "");
-    assert_eq!((empty.status, headers(&empty, &["content-type", "content-length"])), (200, vec![String::new(), "0".to_owned()]));
+    assert_eq!(
+        (empty.status, headers(&empty, &["content-type", "content-length"])),
+        (200, vec![String::new(), "0".to_owned()])
+    );
     for method in ["GET", "HEAD"] {
         for query in ["id=users/1&name=none", "id=none&name=none"] {
             assert_eq!(wire.call(&format!("{method} {ROUTE}?{query}"), "").status, 404, "{method} {query}");
         }
     }
     let stats = wire.call("GET /databases/db/stats", "").text();
-    assert!(stats.contains(r#""CountOfAttachments":2,"#) && stats.contains(r#""CountOfUniqueAttachments":2,"#), "{stats}");
+    assert!(
+        stats.contains(r#""CountOfAttachments":2,"#) && stats.contains(r#""CountOfUniqueAttachments":2,"#),
+        "{stats}"
+    );
     for name in ["A.TXT", "A.TXT", "b.txt"] {
         wire.check(&format!("DELETE {ROUTE}?id=users/1&name={name}"), "", 204, "");
     }
@@ -101,7 +107,10 @@ fn ranges_are_those_of_http() {
     let large: Vec<u8> = (0..9_000_000u32).map(|at| (at * 7 / 3) as u8).collect();
     assert_eq!(put(&wire, "id=users/1&name=a", &large).status, 201);
     let whole = wire.call_with(&line, &["Accept-Encoding: gzip"], b"");
-    assert_eq!((whole.status, whole.header("content-length"), whole.header("content-encoding")), (200, Some("9000000"), None));
+    assert_eq!(
+        (whole.status, whole.header("content-length"), whole.header("content-encoding")),
+        (200, Some("9000000"), None)
+    );
     assert!(whole.body == large);
     let part = wire.call_with(&line, &["Range: bytes=1000000-7999999"], b"");
     assert_eq!((part.status, part.header("content-range")), (206, Some("bytes 1000000-7999999/9000000")));
@@ -203,12 +212,21 @@ fn a_batch_comes_as_a_form_with_its_contents() {
         r#"{{"Id":"users/3","Type":"AttachmentPUT","Name":"q","ChangeVector":"A:4-ID","Hash":"{HELLO}","ContentType":"","Size":5,"DocumentChangeVector":"A:5-ID"}}"#
     );
     let text = answer.masked();
-    assert!(text.contains(&q) && text.contains(r#""ContentType":"","Size":5000000,"DocumentChangeVector":"A:"#), "{text}");
+    assert!(
+        text.contains(&q) && text.contains(r#""ContentType":"","Size":5000000,"DocumentChangeVector":"A:"#),
+        "{text}"
+    );
     assert!(wire.call(&format!("GET {ROUTE}?id=users/3&name=p"), "").body == large);
     // Heads as other clients write them, and a part without one.
     for (number, (kind, heads)) in [
         ("multipart/mixed", ("", "Command-Type: AttachmentStream\r\n")),
-        ("multipart/form-data", ("Content-Disposition: form-data; name=\"main\"\r\n", "Command-Type: AttachmentStream\r\nContent-Transfer-Encoding: binary\r\n")),
+        (
+            "multipart/form-data",
+            (
+                "Content-Disposition: form-data; name=\"main\"\r\n",
+                "Command-Type: AttachmentStream\r\nContent-Transfer-Encoding: binary\r\n",
+            ),
+        ),
     ]
     .iter()
     .enumerate()
@@ -226,9 +244,16 @@ fn a_batch_comes_as_a_form_with_its_contents() {
         assert_eq!(answer.status, 201, "{}", answer.text());
     }
     let stats = wire.call("GET /databases/db/stats", "").text();
-    assert!(stats.contains(r#""CountOfAttachments":5,"#) && stats.contains(r#""CountOfUniqueAttachments":3,"#), "{stats}");
+    assert!(
+        stats.contains(r#""CountOfAttachments":5,"#) && stats.contains(r#""CountOfUniqueAttachments":3,"#),
+        "{stats}"
+    );
     let again = wire.call("POST /databases/db/bulk_docs", &carried("AttachmentMOVE", "q"));
-    again.check_error(400, ".AttachmentDoesNotExistException", "There is no attachment with 'q' name for document 'users/3'.");
+    again.check_error(
+        400,
+        ".AttachmentDoesNotExistException",
+        "There is no attachment with 'q' name for document 'users/3'.",
+    );
 }
 
 #[test]
@@ -257,7 +282,10 @@ fn a_form_that_does_not_fit_its_commands_leaves_nothing() {
     let wide = form(r#"],"TransactionMode":"ClusterWide","x":["#, &[b"one"], NODE);
     refused(&wide, 400, "BadRequestException", "A cluster-wide transaction has no attachments");
     let stats = wire.call("GET /databases/db/stats", "").text();
-    assert!(stats.contains(r#""CountOfAttachments":0,"#) && stats.contains(r#""CountOfUniqueAttachments":0,"#), "{stats}");
+    assert!(
+        stats.contains(r#""CountOfAttachments":0,"#) && stats.contains(r#""CountOfUniqueAttachments":0,"#),
+        "{stats}"
+    );
 }
 
 #[test]
@@ -265,7 +293,8 @@ fn an_upload_that_stops_leaves_nothing() {
     let wire = wire();
     {
         let mut stream = wire.connect();
-        write!(stream, "PUT {ROUTE}?id=users/1&name=a HTTP/1.1\r\nHost: x\r\nContent-Length: 20000000\r\n\r\n").unwrap();
+        write!(stream, "PUT {ROUTE}?id=users/1&name=a HTTP/1.1\r\nHost: x\r\nContent-Length: 20000000\r\n\r\n")
+            .unwrap();
         stream.write_all(&vec![b'x'; 10_000_000]).unwrap();
         stream.shutdown(std::net::Shutdown::Write).unwrap();
         let answer = read_answer(&mut BufReader::new(stream), false);
