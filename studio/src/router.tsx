@@ -129,6 +129,30 @@ const index = createRoute({
   component: lazyRouteComponent(() => import("./screens/index/page"), "IndexScreen"),
 });
 
+const compareExchange = createRoute({
+  getParentRoute: () => database,
+  path: "/compare-exchange",
+  // `prefix`: how the keys begin. `key`: the value that is open.
+  validateSearch: (search): { prefix?: string; key?: string } =>
+    defined({ prefix: text(search["prefix"]), key: text(search["key"]) }),
+  component: lazyRouteComponent(() => import("./screens/compare-exchange/page"), "CompareExchange"),
+});
+
+const subscriptions = createRoute({
+  getParentRoute: () => database,
+  path: "/subscriptions",
+  component: lazyRouteComponent(() => import("./screens/subscriptions/page"), "Subscriptions"),
+});
+
+const feed = createRoute({
+  getParentRoute: () => database,
+  path: "/feed",
+  // `kinds`: which are shown, with commas between them; all without it.
+  validateSearch: (search): { kinds?: string; collection?: string; prefix?: string } =>
+    defined({ kinds: text(search["kinds"]), collection: text(search["collection"]), prefix: text(search["prefix"]) }),
+  component: lazyRouteComponent(() => import("./screens/feed/page"), "Feed"),
+});
+
 const statistics = createRoute({
   getParentRoute: () => database,
   path: "/statistics",
@@ -167,7 +191,21 @@ export const router = createRouter({
     restore,
     about,
     help,
-    database.addChildren([documents, document, query, indexes, advice, index, statistics, operations, lifetimes, backups]),
+    database.addChildren([
+      documents,
+      document,
+      query,
+      indexes,
+      advice,
+      index,
+      compareExchange,
+      subscriptions,
+      feed,
+      statistics,
+      operations,
+      lifetimes,
+      backups,
+    ]),
   ]),
   history: createHashHistory(),
   parseSearch,

@@ -90,6 +90,42 @@ const SCREENS: Screen[] = [
   },
   { name: "server", place: "/server", ready: seen("the server is ready") },
   { name: "settings", place: "/server?tab=settings", ready: seen("Limits.Connections") },
+  {
+    name: "document-counters",
+    place: "/databases/Northwind/document?id=products%2F1-A",
+    ready: seen("Likes"),
+  },
+  { name: "compare-exchange", place: "/databases/Northwind/compare-exchange", ready: seen("emails/ann@example.com") },
+  {
+    name: "compare-exchange-value",
+    place: "/databases/Northwind/compare-exchange?key=emails%2Fann%40example.com",
+    ready: (page) => expect(page.getByRole("textbox", { name: "Value as JSON" })).toBeVisible(),
+  },
+  { name: "subscriptions", place: "/databases/Northwind/subscriptions", ready: seen("large orders") },
+  {
+    name: "subscription-new",
+    place: "/databases/Northwind/subscriptions",
+    ready: async (page) => {
+      await page.getByRole("button", { name: "New subscription" }).click();
+      await page.getByRole("textbox", { name: "Query of the subscription" }).click();
+      await page.keyboard.insertText("from Orders where Freight > 100 select Company, Freight");
+      await page.getByRole("button", { name: "Try" }).click();
+      await expect(page.getByRole("list", { name: "What would be sent" })).toBeVisible();
+    },
+  },
+  {
+    name: "feed",
+    place: "/databases/Northwind/feed",
+    ready: async (page) => {
+      await expect(page.getByText("Live", { exact: true })).toBeVisible();
+      for (const number of [1, 2, 3]) {
+        const data = { Name: `Shipper ${number}`, "@metadata": { "@collection": "Shippers" } };
+        await page.request.put(`${process.env["STUDIO_URL"]}/databases/Northwind/docs?id=shippers/${number}-A`, { data });
+        await page.request.post(`${process.env["STUDIO_URL"]}/databases/Northwind/counters`, { data: LIKES });
+      }
+      await expect(page.getByRole("row").filter({ hasText: "Raised" }).first()).toBeVisible();
+    },
+  },
   { name: "operations", place: "/databases/Northwind/operations", ready: seen("Started") },
   { name: "backups", place: "/databases/Northwind/backups", ready: seen("Last full backup") },
   {
@@ -198,6 +234,11 @@ const SCREENS: Screen[] = [
   },
 ];
 
+/** Raises a counter of a product. */
+const LIKES = {
+  Documents: [{ DocumentId: "products/1-A", Operations: [{ Type: "Increment", CounterName: "Likes", Delta: 1 }] }],
+};
+
 plain.beforeAll(async ({ request }) => {
   const url = process.env["STUDIO_URL"]!;
   const definition = {
@@ -213,6 +254,12 @@ plain.beforeAll(async ({ request }) => {
     await request.put(`${url}/admin/databases?name=${name}`, { data: { DatabaseName: name } });
   }
   await request.post(`${url}/admin/databases/disable`, { data: { DatabaseNames: ["Asleep"] } });
+  await request.post(`${url}/databases/Northwind/counters`, { data: LIKES });
+  const address = { Object: { User: "users/1", Since: "2026-11-01" }, "@metadata": { "@expires": "2090-01-01T00:00:00Z" } };
+  await request.put(`${url}/databases/Northwind/cmpxchg?key=emails/ann@example.com&index=0`, { data: address });
+  await request.put(`${url}/databases/Northwind/cmpxchg?key=locks/report&index=0`, { data: { Object: "worker-7" } });
+  const subscription = { Name: "large orders", Query: "from Orders where Freight > 100 select Company, Freight" };
+  await request.put(`${url}/databases/Northwind/subscriptions`, { data: subscription });
   await request.post(`${url}/databases/Northwind/bulk_insert?id=7001`, { data: "[]" });
   const task = { Name: "nightly", FullBackupFrequency: "0 2 * * *", LocalSettings: { FolderPath: "northwind" } };
   await request.post(`${url}/databases/Northwind/admin/periodic-backup`, { data: task });

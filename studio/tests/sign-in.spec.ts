@@ -114,6 +114,10 @@ test("a user who may only read is offered nothing that writes", async ({ page, s
   await secured.admin.put("/databases/Reading/docs?id=items/1", { data: { Name: "Pen", "@metadata": { "@collection": "Items" } } });
   const Indexes = [{ Name: "Items/ByName", Maps: ["from item in docs.Items select new { item.Name }"] }];
   expect((await secured.admin.put("/databases/Reading/admin/indexes", { data: { Indexes } })).status()).toBe(201);
+  const Operations = [{ Type: "Increment", CounterName: "Likes", Delta: 3 }];
+  await secured.admin.post("/databases/Reading/counters", { data: { Documents: [{ DocumentId: "items/1", Operations }] } });
+  await secured.admin.put("/databases/Reading/cmpxchg?key=lock&index=0", { data: { Object: "worker-1" } });
+  await secured.admin.put("/databases/Reading/subscriptions", { data: { Name: "pens", Query: "from Items" } });
   await studio.open("/databases");
   await signIn(studio, await secured.key("reader", "ValidUser", { Reading: "Read" }));
   await page.getByRole("button", { name: "Actions for Reading" }).click();
@@ -126,12 +130,15 @@ test("a user who may only read is offered nothing that writes", async ({ page, s
   const badge = page.getByRole("main").getByText("Read only", { exact: false }).first();
   for (const [place, ready] of [
     ["documents?collection=Items", "items/1"],
-    ["document?id=items%2F1", "Related documents|Properties"],
+    ["document?id=items%2F1", "Likes"],
     ["query?q=from%20Items", "1 result"],
     ["indexes", "Items/ByName"],
     ["index?name=Items%2FByName", "Definition"],
     ["index?name=Items%2FByName&tab=errors", "No errors recorded"],
     ["advice", "Index advice"],
+    ["compare-exchange", "worker-1"],
+    ["compare-exchange?key=lock", "You may read this database, but not change it."],
+    ["subscriptions", "pens"],
     ["statistics", "Numbers"],
     ["operations", "No operations"],
     ["lifetimes", "Only administrators of this database can change this."],
@@ -149,6 +156,15 @@ test("a user who may only read is offered nothing that writes", async ({ page, s
   // What is shown of it cannot be changed.
   await studio.open("/databases/Reading/lifetimes");
   await expect(page.getByRole("switch").first()).toBeDisabled();
+  await studio.open("/databases/Reading/compare-exchange?key=lock");
+  await expect(page.getByRole("dialog").getByLabel("Expires")).toBeDisabled();
+  await expect(page.getByRole("dialog").getByRole("button", { name: "Save" })).toHaveCount(0);
+  await studio.open("/databases/Reading/subscriptions");
+  await page.getByRole("button", { name: "Actions for pens" }).click();
+  await expect(page.getByRole("menuitem")).toHaveText(["What comes next…"]);
+  await page.keyboard.press("Escape");
+  await studio.open("/databases/Reading/feed");
+  await expect(page.getByRole("main").getByText("Live", { exact: true })).toBeVisible();
   await studio.open("/databases/Reading/document?id=items%2F1");
   await page.getByRole("textbox", { name: "Document as JSON" }).click();
   await page.keyboard.type("changed");

@@ -468,7 +468,7 @@ impl Databases {
             let Some(database) = entry.open.load_full() else { continue };
             let of_backups = self.system.backup_statuses(database.name());
             let kept = of_backups.map(|statuses| self.backups.seen_etag(database.name(), &statuses));
-            match kept.and_then(|seen| database.clean_tombstones_seen(seen)) {
+            match kept.and_then(|seen| database.clean_tombstones_seen(seen, self.clock().now())) {
                 Ok(count) => cleaned += count,
                 Err(error) => tracing::warn!(database = database.name(), %error, "tombstones could not be removed"),
             }

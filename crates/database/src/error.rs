@@ -137,6 +137,28 @@ pub enum Error {
         /// The database.
         database: String,
     },
+    /// A change feed cannot be read as asked for.
+    #[error("{rule}")]
+    BadFeed {
+        /// What is wrong, and what to do.
+        rule: String,
+    },
+    /// What a reader of the change feed has not seen is no longer known.
+    #[error("{rule}")]
+    FeedGone {
+        /// Why, and what to do.
+        rule: String,
+    },
+    /// The change feed has no cursor of that name.
+    #[error(
+        "the change feed of database '{database}' has no cursor '{name}'. Make one: PUT /databases/{database}/feed/cursors?name={name}"
+    )]
+    NoFeedCursor {
+        /// The name asked for.
+        name: String,
+        /// The database.
+        database: String,
+    },
     /// A compaction cannot be made as asked for.
     #[error("{rule}")]
     BadCompaction {

@@ -20,6 +20,7 @@ mod administration;
 mod attachments;
 pub mod backups;
 mod bulk_insert;
+pub mod change_feed;
 mod changes;
 mod client_configuration;
 mod clock;

@@ -316,6 +316,19 @@ pub(crate) const SUBSCRIPTION_PASSED_STORED: u64 = 4096;
 /// Documents of a subscription that are to be sent again. Beyond that it waits for acknowledgements.
 pub(crate) const SUBSCRIPTION_AGAIN_MAX: usize = 65_536;
 
+/// Cursors of the change feed of one database.
+pub(crate) const FEED_CURSORS_MAX: usize = 1000;
+/// Bytes of the name of a cursor of the change feed.
+pub(crate) const FEED_CURSOR_NAME_SIZE_MAX: usize = 512;
+/// How long tombstones are kept for a cursor of the change feed that does not move.
+pub const FEED_CURSOR_KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+/// Changes of a page of the change feed, whatever its reader asks for.
+pub const FEED_PAGE_COUNT_MAX: usize = 65_536;
+/// Bytes of a page of the change feed after which it takes no more changes.
+pub(crate) const FEED_PAGE_SIZE_MAX: usize = 8 << 20;
+/// How long a page of the change feed looks for documents that fit a query.
+pub(crate) const FEED_LOOK_TIME: Duration = Duration::from_secs(1);
+
 /// Bytes that the journals of a copy may take beside it, while it is written.
 pub(crate) const COMPACTION_JOURNAL_SIZE: u64 = 256 << 20;
 /// Indexes that one compaction names.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use documents::limits::{DELETE_BY_COLLECTION_COUNT_MAX, TOMBSTONE_CLEANING_COUNT_MAX};
-use documents::{Etag, Write};
+use documents::{Date, Etag, Write};
 use parking_lot::RwLock;
 
 use crate::{Database, Error, Operation, Progress, Result};
@@ -49,11 +49,13 @@ impl Database {
     ///
     /// Storage fails.
     pub fn clean_unneeded_tombstones(&self) -> Result<u64> {
-        self.clean_tombstones_seen(None)
+        self.clean_tombstones_seen(None, Date::now())
     }
 
     /// The same beside one consumer more, which has seen everything up to an etag.
-    pub(crate) fn clean_tombstones_seen(&self, also: Option<Etag>) -> Result<u64> {
+    ///
+    /// * `now`: by the clock of the node.
+    pub(crate) fn clean_tombstones_seen(&self, also: Option<Etag>, now: Date) -> Result<u64> {
         // Housekeeping of all databases does not wait for the compaction of one.
         if self.gate.is_shut() {
             return Ok(0);
@@ -66,7 +68,8 @@ impl Database {
         let before = cleaning.last_etag.swap(last_etag, Relaxed);
         // Asked without the lock.
         let holders = cleaning.holders.read().clone();
-        let seen = holders.iter().map(|holder| holder.seen_etag()).chain(also).min();
+        let of_cursors = self.feed_cursors_seen(now)?;
+        let seen = holders.iter().map(|holder| holder.seen_etag()).chain(also).chain(of_cursors).min();
         let etag = seen.map_or(before, |seen| seen.min(before));
         if etag == 0 || tombstone_count == 0 {
             return Ok(0);

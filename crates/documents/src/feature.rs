@@ -90,8 +90,6 @@ features! {
         "An embedding of a text is a vector that a model makes from it.";
     AiAgents, "AI agents", "ai-agents",
         "AI agents and AI tasks send documents to language models.";
-    JsonPatch, "patches in the form of JSON Patch", "patches-in-the-form-of-json-patch",
-        "JSON Patch (RFC 6902) describes a change of a document as a list of operations.";
     Integrations, "integrations", "integrations",
         "Integrations let clients of PostgreSQL query a database.";
     LogConfiguration, "log configuration over HTTP", "log-configuration-over-http",

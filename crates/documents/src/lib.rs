@@ -43,7 +43,9 @@ pub use changes::{ChangedCounter, Changes, DocumentChange};
 pub use commands::batch::Batch;
 pub use commands::command::{Command, CommandKind, Expected};
 pub use commands::outcome::{CommandResult, NO_DATE, Outcome, WrittenPatch};
-pub use commands::patch::{PatchInput, PatchReport, PatchRequest, PatchRun, PatchScript, PatchStatus};
+pub use commands::patch::{
+    JsonPatchRequest, PatchInput, PatchReport, PatchRequest, PatchRun, PatchScript, PatchStatus,
+};
 pub use commands::resolve::{ScriptRunner, View};
 pub use compare_exchange::{
     BulkDocs, ClusterTransaction, CompareExchangeValue, Exchanged, TransactionOutcome, ValueChange, ValuesByPrefix,

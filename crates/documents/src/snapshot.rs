@@ -204,6 +204,15 @@ impl<'s> Snapshot<'s> {
         Ok(LastEtags { items: last(RecordState::Stored)?, tombstones: last(RecordState::Tombstone)? })
     }
 
+    /// The greatest etag of a tombstone that was cleaned; 0: none was. Who has seen less than that may lack a deletion.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails.
+    pub fn tombstones_cleaned(&self) -> Result<Etag> {
+        self.store.schema.tombstones_cleaned(&self.tx)
+    }
+
     /// Whether a document is in a collection, whose name may be spelled in any case.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 //!
 //! Nothing here builds a tree unless asked to. A body is checked and stripped of white space in one pass by
 //! [`Minifier`], kept as text, read by field through [`Raw`], and answered through [`Writer`]. [`ElementScanner`] cuts
-//! the elements out of an array that arrives in pieces. [`Value`] is the tree, for records and settings.
+//! the elements out of an array that arrives in pieces. [`Patch`] changes text by paths. [`Value`] is the tree, for records and settings.
 //!
 //! Decisions, with their reasons:
 //!
@@ -21,6 +21,7 @@ mod escape;
 mod limits;
 mod minify;
 mod number;
+mod patch;
 mod path;
 mod property_set;
 mod raw;
@@ -30,8 +31,9 @@ mod writer;
 
 pub use error::{Error, Reason};
 pub use escape::{Text, escape_into};
-pub use limits::{DEPTH_MAX, INPUT_SIZE_MAX, PROPERTY_NAME_SIZE_MAX};
+pub use limits::{DEPTH_MAX, INPUT_SIZE_MAX, PATCH_OPERATIONS_MAX, PROPERTY_NAME_SIZE_MAX};
 pub use minify::Minifier;
+pub use patch::{Patch, PatchError};
 pub use path::{Path, PathMatch};
 pub use raw::{Elements, Kind, Members, Properties, Raw};
 pub use scanner::{Element, ElementScanner, ValueScanner};

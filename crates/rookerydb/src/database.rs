@@ -122,6 +122,34 @@ impl Database {
         Patch::new(self, id.into(), script.into())
     }
 
+    /// Changes a document by a JSON Patch (RFC 6902): without a script, and by the bytes that change.
+    ///
+    /// * `operations`: a list of `{"op","path","value","from"}`. All are applied, or none.
+    ///
+    /// Returns whether anything changed, when that is durable.
+    ///
+    /// ```
+    /// # fn main() -> rookerydb::Result<()> {
+    /// # let shop = rookerydb::Store::in_memory()?.database("Shop")?;
+    /// shop.put_json("users/1", r#"{"Name":"Ann","Tags":[]}"#)?;
+    /// let operations = serde_json::json!([
+    ///     { "op": "test", "path": "/Name", "value": "Ann" },
+    ///     { "op": "add", "path": "/Tags/-", "value": "new" },
+    /// ]);
+    /// assert!(shop.json_patch("users/1", &operations)?);
+    /// # assert!(shop.get("users/1")?.unwrap().json().contains(r#""Tags":["new"]"#));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`]: there is no such document, or an operation cannot be applied; [`Error::Json`], [`Error::Busy`],
+    /// [`Error::Storage`].
+    pub fn json_patch(&self, id: &str, operations: &impl Serialize) -> Result<bool> {
+        crate::patch::json_patch(self, id, operations)
+    }
+
     /// Stores many documents in transactions of bounded size, several on their way at once.
     ///
     /// # Errors

@@ -1,10 +1,12 @@
-//! Changing one document with a script.
+//! Changing one document: with a script, or by a JSON Patch.
 
-use database::documents::{Batch, CommandResult, Expected as ExpectedVersion, PatchRequest, PatchScript};
+use database::documents::{
+    Batch, CommandResult, Expected as ExpectedVersion, JsonPatchRequest, PatchReport, PatchRequest, PatchScript,
+};
 use serde::Serialize;
 
 use crate::error::{of_database, of_documents};
-use crate::{Database, Expected, Result};
+use crate::{Database, Error, Expected, Result};
 
 /// What a patch did with its document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,11 +75,7 @@ impl<'d> Patch<'d> {
         };
         let mut batch = Batch::new();
         batch.patch(&self.id, self.expected, request).map_err(of_documents)?;
-        let database = self.database.open()?;
-        let outcome = database.with_memory(|| database.execute_patches(&batch)).map_err(of_database)?;
-        let Some(CommandResult::Patch { report, .. }) = outcome.results.into_iter().next() else {
-            unreachable!("a batch has one result for each of its commands, and this one has a patch alone");
-        };
+        let report = run(self.database, &batch)?;
         use database::documents::PatchStatus as Status;
         Ok(match report.status {
             Status::DocumentDoesNotExist => PatchStatus::Missing,
@@ -85,5 +83,26 @@ impl<'d> Patch<'d> {
             Status::Patched => PatchStatus::Patched,
             Status::NotModified | Status::Skipped => PatchStatus::Unchanged,
         })
+    }
+}
+
+/// See [`Database::json_patch`].
+pub(crate) fn json_patch(database: &Database, id: &str, operations: &impl Serialize) -> Result<bool> {
+    let text = serde_json::to_vec(operations)?;
+    let text = json::Minifier::new().minify(&text).map_err(|error| Error::Invalid(error.to_string()))?.bytes().to_vec();
+    let patch = json::Patch::parse(json::Raw::new(&text)).map_err(|error| Error::Invalid(error.to_string()))?;
+    let mut batch = Batch::new();
+    let request = JsonPatchRequest { patch, returns_document: false };
+    batch.json_patch(id, ExpectedVersion::Any, request).map_err(of_documents)?;
+    Ok(run(database, &batch)?.status == database::documents::PatchStatus::Patched)
+}
+
+/// Runs a batch of one patch.
+fn run(database: &Database, batch: &Batch) -> Result<PatchReport> {
+    let database = database.open()?;
+    let outcome = database.with_memory(|| database.execute_patches(batch)).map_err(of_database)?;
+    match outcome.results.into_iter().next() {
+        Some(CommandResult::Patch { report, .. }) => Ok(*report),
+        _ => unreachable!("a batch has one result for each of its commands, and this one has a patch alone"),
     }
 }

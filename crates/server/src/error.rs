@@ -539,7 +539,9 @@ fn database_shape(error: &database::Error) -> Shape {
         E::BadName { .. } | E::BadRequestId { .. } => Shape::refused(BAD_REQUEST),
         E::NotSupported(_) => Shape::new(StatusCode::NOT_IMPLEMENTED, NOT_SUPPORTED),
         E::BadRecord { .. } | E::BadPrincipal { .. } | E::BadBackup { .. } => Shape::refused(ARGUMENT),
-        E::BadSubscription { .. } => Shape::refused(ARGUMENT),
+        E::BadSubscription { .. } | E::BadFeed { .. } => Shape::refused(ARGUMENT),
+        E::FeedGone { .. } => Shape::new(StatusCode::GONE, INVALID_OPERATION),
+        E::NoFeedCursor { .. } => Shape::new(StatusCode::NOT_FOUND, ARGUMENT),
         E::NoSubscription { .. } => {
             Shape::refused("Raven.Client.Exceptions.Documents.Subscriptions.SubscriptionDoesNotExistException")
         }

@@ -4,6 +4,7 @@
 //! answer or an [`error`]. Async ends here: below, functions are plain and blocking, and `bridge` is the only crossing.
 #![forbid(unsafe_code)]
 
+mod bells;
 #[doc(hidden)]
 pub mod bench;
 mod bridge;

@@ -491,6 +491,15 @@ pub(crate) const TCP_MESSAGE_SIZE_MAX: usize = 64 << 10;
 pub(crate) const TCP_TEXT_SIZE_MAX: usize = 1024;
 /// After how much silence the connection of a subscription sends a sign of life. Clients give up after 30 s.
 pub(crate) const SUBSCRIPTION_HEARTBEAT: Duration = Duration::from_secs(3);
+/// Changes of a page of the change feed, unless its reader asks for another number.
+pub(crate) const FEED_PAGE: u64 = 1024;
+/// Seconds that a reader of the change feed may have a request wait for changes.
+pub(crate) const FEED_WAIT_MAX: u64 = 300;
+/// A sign of life on an event stream of the change feed without news.
+pub(crate) const FEED_HEARTBEAT: Duration = Duration::from_secs(15);
+/// How long an event stream of the change feed waits that finds no thread to read on.
+pub(crate) const FEED_RETRY: Duration = Duration::from_millis(100);
+
 /// How long a subscription waits that finds no thread to read on.
 pub(crate) const SUBSCRIPTION_RETRY: Duration = Duration::from_millis(100);
 /// Bytes of documents that a batch of a subscription includes; further ones are left out.

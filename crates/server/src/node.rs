@@ -9,6 +9,7 @@ use std::time::{Instant, SystemTime};
 use hyper::header::HeaderValue;
 use tokio::sync::{Semaphore, watch};
 
+use crate::bells::Bells;
 use crate::bridge::Bridge;
 use crate::database_opening::Openings;
 use crate::feed::Feeds;
@@ -28,7 +29,6 @@ use crate::network::hosts::Hosts;
 use crate::network::tls::Tls;
 use crate::routing::internal::Dispatch;
 use crate::setting::Setting;
-use crate::subscriptions::Bells;
 use crate::traces::Traces;
 use database::limits::REQUEST_MEMORY;
 
@@ -83,7 +83,7 @@ pub(crate) struct Node {
     /// The folder of the databases; `None`: in memory.
     pub(crate) data_directory: Option<PathBuf>,
     pub(crate) feeds: Feeds,
-    pub(crate) subscription_bells: Bells,
+    pub(crate) bells: Bells,
     /// The port for TCP connections; `None`: there is none.
     pub(crate) tcp_port: Option<u16>,
     /// The URL under which clients find it, where it cannot be told from their requests.

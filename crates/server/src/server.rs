@@ -15,6 +15,7 @@ use tokio::io::unix::AsyncFd;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
+use crate::bells::Bells;
 use crate::bridge::{Bridge, Pool};
 use crate::certificates::certificate::TrustedThumbprint;
 use crate::certificates::files::{CertificateError, CertificateFiles, Password};
@@ -38,7 +39,6 @@ use crate::network::tls::Tls;
 use crate::node::Node;
 use crate::routing::dispatch::Dispatcher;
 use crate::setting::Setting;
-use crate::subscriptions::Bells;
 use crate::traces::{TraceOptions, Traces};
 
 /// What a server is started with.
@@ -372,7 +372,7 @@ impl Server {
             settings: options.settings,
             data_directory: folder,
             feeds: Feeds::default(),
-            subscription_bells: Bells::default(),
+            bells: Bells::default(),
             tcp_port,
             public_tcp_url: options.public_tcp_url,
             traffic_watch: parking_lot::Mutex::default(),

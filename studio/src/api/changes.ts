@@ -1,34 +1,79 @@
 // What changes in a database, as the server tells it over a WebSocket.
+import { parse } from "../json/exact";
 import { below, SERVER_URL } from "./http";
 
-type Frame = { Type: string; Value?: { Id?: string } };
+export type DocumentChange = { Type: "Put" | "Delete"; Id: string; CollectionName: string | null; ChangeVector: string };
 
-const COMMAND_ID = 1;
+/** `Value`: beyond 2^53 its digits are kept (`json/exact.ts`). */
+export type CounterChange = {
+  Type: "Put" | "Increment" | "Delete";
+  Name: string;
+  Value: number;
+  DocumentId: string;
+  CollectionName: string | null;
+};
+
+export type IndexChange = {
+  Type:
+    | "IndexAdded"
+    | "IndexRemoved"
+    | "BatchCompleted"
+    | "SideBySideReplace"
+    | "IndexMarkedAsErrored"
+    | "IndexPaused"
+    | "IndexDemotedToDisabled"
+    | "LockModeChanged"
+    | "PriorityChanged";
+  Name: string;
+};
+
+/** A message of the server that tells of a change. */
+export type Change =
+  | { Type: "DocumentChange"; Value: DocumentChange }
+  | { Type: "CounterChange"; Value: CounterChange }
+  | { Type: "IndexChange"; Value: IndexChange };
+
+type Frame = Change | { Type: "Confirm" };
+
+/** What a client wants to be told of. */
+export type Watched =
+  | { command: "watch-docs" | "watch-counters" | "watch-indexes" }
+  | { command: "watch-doc" | "watch-document-counters" | "watch-collection" | "watch-prefix"; of: string };
 
 /** How long one waits before one connects again, in ms. */
 const AGAIN_MS = 3000;
 
 /**
- * GET `/databases/{name}/changes`, `watch-doc`: tells of each change of a document, until what is returned is called. `standing`: whether it
- * is being told now; while it is not, changes may be missed, so whoever wants to know looks when it is.
+ * GET `/databases/{name}/changes`: tells of changes until the returned function is called.
+ *
+ * * `changed`: gets the changes of one frame, in their order.
+ * * `standing`: whether the server tells all that is watched now. While it does not, changes may be missed, so whoever wants to
+ *   know looks once it does.
  */
-export function watchDocument(
+export function watch(
   database: string,
-  id: string,
-  told: { changed: () => void; standing: (isStanding: boolean) => void },
+  watched: readonly Watched[],
+  told: { changed: (changes: Change[]) => void; standing: (isStanding: boolean) => void },
 ): () => void {
   let socket: WebSocket | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isOver = false;
   const connect = () => {
     const made = new WebSocket(`${SERVER_URL.replace(/^http/, "ws")}${below(database, "/changes")}`);
+    let unconfirmed = watched.length;
     socket = made;
-    made.onopen = () => made.send(JSON.stringify({ CommandId: COMMAND_ID, Command: "watch-doc", Param: id }));
+    made.onopen = () =>
+      watched.forEach((one, at) =>
+        made.send(JSON.stringify({ CommandId: at + 1, Command: one.command, ...("of" in one && { Param: one.of }) })),
+      );
     made.onmessage = ({ data }: MessageEvent<string>) => {
-      const parsed = JSON.parse(data) as Frame | Frame[];
+      const parsed = parse(data) as Frame | Frame[];
       const frames = Array.isArray(parsed) ? parsed : [parsed];
-      if (frames.some((frame) => frame.Type === "Confirm")) told.standing(true);
-      if (frames.some((frame) => frame.Type === "DocumentChange")) told.changed();
+      const confirmed = frames.filter(({ Type }) => Type === "Confirm").length;
+      unconfirmed -= confirmed;
+      if (confirmed > 0 && unconfirmed === 0) told.standing(true);
+      const changes = frames.filter((frame) => /^(Document|Counter|Index)Change$/.test(frame.Type)) as Change[];
+      if (changes.length > 0) told.changed(changes);
     };
     made.onclose = () => {
       if (isOver) return;

@@ -150,7 +150,7 @@ export type Loaded = {
 };
 
 /** What the server computes and does not take from a body. */
-const COMPUTED = ["@id", "@change-vector", "@last-modified", "@index-score", "@flags"];
+const COMPUTED = ["@id", "@change-vector", "@last-modified", "@index-score", "@flags", "@counters"];
 
 /** GET `/databases/{name}/docs?id=`: the text of a document with all of its metadata, as the server has it; undefined if there is none. */
 export async function raw(database: string, id: string, signal?: AbortSignal): Promise<string | undefined> {

@@ -9,6 +9,11 @@ export function count(value: number): string {
   return WHOLE.format(value);
 }
 
+/** The same of digits, as many as there are. */
+export function countOf(digits: string): string {
+  return WHOLE.format(BigInt(digits));
+}
+
 /** `1 document`, `2 documents` */
 export function counted(value: number, one: string, many = `${one}s`): string {
   return `${count(value)} ${value === 1 ? one : many}`;

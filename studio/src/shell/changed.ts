@@ -8,6 +8,12 @@ const KEYS = {
   fields: ["fields", "collections"],
   /** A database was created, deleted, enabled or disabled. */
   databases: ["databases", "live"],
+  /** A counter was raised, set or deleted. */
+  counters: ["counters"],
+  /** A compare-exchange value was put or deleted. */
+  compareExchange: ["compare-exchange"],
+  /** A subscription was made, changed or deleted, or its workers were sent away. */
+  subscriptions: ["subscriptions"],
   /** A task by the clock was configured. */
   lifetimes: ["lifetimes"],
   /** A key was made, changed or revoked, or a certificate. */

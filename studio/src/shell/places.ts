@@ -29,6 +29,9 @@ export const SCREENS: readonly Place[] = [
           ? "Some documents could not be indexed"
           : undefined,
   },
+  { to: "/databases/$database/compare-exchange", label: "Compare exchange", icon: "exchange" },
+  { to: "/databases/$database/subscriptions", label: "Subscriptions", icon: "subscription" },
+  { to: "/databases/$database/feed", label: "Live feed", icon: "feed" },
   { to: "/databases/$database/statistics", label: "Statistics", icon: "statistics" },
   {
     to: "/databases/$database/operations",

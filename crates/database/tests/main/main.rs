@@ -3,6 +3,7 @@
 
 mod archive;
 mod backups;
+mod change_feed;
 mod compaction;
 mod concurrent;
 mod databases;

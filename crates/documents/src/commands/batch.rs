@@ -10,11 +10,11 @@ use std::collections::HashMap;
 use json::{Kind, Minifier, Raw};
 
 use super::command::{Action, Command, CommandKind, Expected};
-use super::patch::PatchCommand;
+use super::patch::{PatchCommand, PatchForm};
 use crate::due;
 use crate::ids::id;
 use crate::wire::content::{self, not_an_object};
-use crate::{AttachmentCommand, CounterCommand, Date, Error, Feature, Flags, PatchRequest, Result};
+use crate::{AttachmentCommand, CounterCommand, Date, Error, Feature, Flags, JsonPatchRequest, PatchRequest, Result};
 
 thread_local! {
     static MINIFIER: RefCell<Minifier> = RefCell::new(Minifier::new());
@@ -205,7 +205,20 @@ impl Batch {
     /// The id cannot be one.
     pub fn patch(&mut self, id: &str, expected: Expected, request: PatchRequest) -> Result<()> {
         id::check(id)?;
-        self.push_patch(PatchCommand { request, ids: vec![(id.to_owned(), expected)], is_of_many: false });
+        let form = PatchForm::Script(request);
+        self.push_patch(PatchCommand { form, ids: vec![(id.to_owned(), expected)], is_of_many: false });
+        Ok(())
+    }
+
+    /// Adds a JSON Patch of one document, which has to be there. The batch has to be [resolved](Self::resolve) before it is run.
+    ///
+    /// # Errors
+    ///
+    /// The id cannot be one.
+    pub fn json_patch(&mut self, id: &str, expected: Expected, request: JsonPatchRequest) -> Result<()> {
+        id::check(id)?;
+        let form = PatchForm::Json(request);
+        self.push_patch(PatchCommand { form, ids: vec![(id.to_owned(), expected)], is_of_many: false });
         Ok(())
     }
 
@@ -219,13 +232,13 @@ impl Batch {
             id::check(&id)?;
             patched.push((id.into_owned(), Expected::from_wire(vector.as_deref())));
         }
-        self.push_patch(PatchCommand { request, ids: patched, is_of_many: true });
+        self.push_patch(PatchCommand { form: PatchForm::Script(request), ids: patched, is_of_many: true });
         Ok(())
     }
 
     fn push_patch(&mut self, patch: PatchCommand) {
         let ids = patch.ids.iter().map(|(id, expected)| size_of_val(id) + id.len() + expected.as_wire().len());
-        self.held_bytes += patch.request.size() + ids.sum::<usize>();
+        self.held_bytes += patch.form.size() + ids.sum::<usize>();
         self.push(Command { action: Action::Patch(Box::new(patch)), id: String::new(), expected: Expected::Any });
     }
 
@@ -297,8 +310,8 @@ impl Batch {
             return Err(not_an_object("a command", command));
         }
         let (mut kind, mut id, mut vector, mut document, mut tracked) = (None, None, None, None, None);
-        let (mut ids, mut counters) = (None, None);
-        let (mut is_prefixed, mut is_from_etl) = (false, false);
+        let (mut ids, mut counters, mut json_patch) = (None, None, None);
+        let (mut is_prefixed, mut is_from_etl, mut returns_document) = (false, false, false);
         for (name, value) in command.members() {
             match name.escaped() {
                 b"Type" => kind = text("Type", value)?,
@@ -310,6 +323,8 @@ impl Batch {
                 b"TrackedEntities" => tracked = Some(value),
                 b"Ids" => ids = Some(value),
                 b"Counters" => counters = Some(value),
+                b"JsonPatch" => json_patch = Some(value),
+                b"ReturnDocument" => returns_document = flag("ReturnDocument", value)?,
                 b"FromEtl" => is_from_etl = flag("FromEtl", value)?,
                 b"ForceRevisionCreationStrategy" => {
                     let strategy = text("ForceRevisionCreationStrategy", value)?;
@@ -364,7 +379,10 @@ impl Batch {
                 let request = PatchRequest::of(command, "BatchPATCH command must have a 'Patch' property")?;
                 self.patch_many(request, ids)?;
             }
-            CommandKind::JsonPatch => return Err(missing(kind, Feature::JsonPatch)),
+            CommandKind::JsonPatch => {
+                let request = JsonPatchRequest::of(json_patch, returns_document)?;
+                self.json_patch(id, expected, request)?;
+            }
             CommandKind::AttachmentPut
             | CommandKind::AttachmentDelete
             | CommandKind::AttachmentMove

@@ -154,8 +154,11 @@ impl CommandResult {
                 json.name("ChangeVector").optional_string(written.as_ref().map(|written| &*written.change_vector));
                 let date = written.as_ref().map(|written| written.last_modified.to_string());
                 json.name("LastModified").string(date.as_deref().unwrap_or(NO_DATE));
-                json.name("Type").string("PATCH").name("PatchStatus").string(report.status.wire_name());
-                json.name("Debug").null();
+                json.name("Type").string(if report.is_json { "JsonPatch" } else { "PATCH" });
+                json.name("PatchStatus").string(report.status.wire_name());
+                if !report.is_json {
+                    json.name("Debug").null();
+                }
                 if let Some(document) = &report.document {
                     json.name("ModifiedDocument").raw(document);
                 }

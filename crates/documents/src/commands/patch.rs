@@ -39,10 +39,35 @@ pub struct PatchRequest {
     pub skips_mismatch: bool,
 }
 
+/// A change of a document by a JSON Patch, which needs no script engine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JsonPatchRequest {
+    /// The operations.
+    pub patch: json::Patch,
+    /// True if the result contains the changed document.
+    pub returns_document: bool,
+}
+
+/// How a patch changes a document.
+#[derive(Clone, Debug)]
+pub(crate) enum PatchForm {
+    Script(PatchRequest),
+    Json(JsonPatchRequest),
+}
+
+impl PatchForm {
+    pub(crate) fn size(&self) -> usize {
+        match self {
+            PatchForm::Script(request) => request.size(),
+            PatchForm::Json(request) => request.patch.size(),
+        }
+    }
+}
+
 /// A command to patch.
 #[derive(Clone, Debug)]
 pub(crate) struct PatchCommand {
-    pub request: PatchRequest,
+    pub form: PatchForm,
     pub ids: Vec<(String, Expected)>,
     /// True for `BatchPATCH`, whose result does not list its documents.
     pub is_of_many: bool,
@@ -113,6 +138,8 @@ pub(crate) struct Patched {
 pub struct PatchReport {
     /// The document.
     pub id: String,
+    /// Whether it was a JSON Patch.
+    pub is_json: bool,
     /// The outcome.
     pub status: PatchStatus,
     /// Whether the last of the commands writes it.
@@ -148,6 +175,22 @@ impl PatchScript {
 
     pub(crate) fn size(&self) -> usize {
         self.script.len() + self.values.len()
+    }
+}
+
+impl JsonPatchRequest {
+    /// The operations of a body or of the property `JsonPatch` of a command: `{"Operations":[..]}`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadBatch`]: they are none, or one of them cannot be.
+    pub fn of(object: Option<Raw<'_>>, returns_document: bool) -> Result<JsonPatchRequest> {
+        let operations = object.and_then(|object| object.get("Operations"));
+        let operations = operations
+            .filter(|operations| operations.kind() == Kind::Array)
+            .ok_or_else(|| Error::BadBatch { rule: "a JSON Patch must have an array 'Operations'".to_owned() })?;
+        let patch = json::Patch::parse(operations).map_err(|error| Error::BadBatch { rule: error.to_string() })?;
+        Ok(JsonPatchRequest { patch, returns_document })
     }
 }
 

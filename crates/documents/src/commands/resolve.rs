@@ -1,4 +1,4 @@
-//! Resolving the patches of a batch: from scripts to plain commands.
+//! Resolving the patches of a batch: from scripts and JSON Patches to plain commands.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -6,9 +6,10 @@ use json::Raw;
 use script::Effect;
 
 use super::command::{Action, Command};
-use super::patch::{PatchCommand, PatchReport, Patched, whole, with_archived};
+use super::patch::{JsonPatchRequest, PatchCommand, PatchForm, PatchReport, Patched, whole, with_archived};
 use crate::counters::pending::PendingCounters;
 use crate::ids::id;
+use crate::limits::DOCUMENT_SIZE_MAX;
 use crate::wire::content::{self, Content};
 use crate::{
     Batch, CounterAction, CounterCommand, CounterOperation, Error, Expected, Operation, PatchInput, PatchRequest,
@@ -179,23 +180,17 @@ impl View<'_> {
         let seen = self.get(id)?;
         let mut report = PatchReport {
             id: id.to_owned(),
+            is_json: false,
             status: PatchStatus::DocumentDoesNotExist,
             is_written: false,
             document: None,
             original: seen.as_ref().map(|seen| seen.json.clone()),
             debug: Vec::new(),
         };
-        if !is_as_expected(expected, seen.as_ref()) {
+        if let Err(conflict) = check_expected(id, expected, seen.as_ref()) {
             if request.skips_mismatch {
                 return Ok(PatchReport { status: PatchStatus::Skipped, ..report });
             }
-            let actual = seen.and_then(|seen| seen.stored).map(|(vector, _)| crate::Actual::Vector(vector));
-            let conflict = Error::Conflict {
-                id: id.to_owned(),
-                operation: Operation::Patch,
-                expected: expected.as_wire().to_owned(),
-                actual: actual.unwrap_or(crate::Actual::Missing),
-            };
             return Err(conflict.into());
         }
         let script = match (&seen, &request.if_missing, &request.create_if_missing) {
@@ -244,6 +239,33 @@ impl View<'_> {
         report.document = request.returns_document.then(|| content::without_computed(run.json));
         report.debug = run.debug;
         Ok(report)
+    }
+}
+
+impl View<'_> {
+    /// Applies a JSON Patch to one document, and adds what it comes to.
+    fn json_patch(&mut self, request: &JsonPatchRequest, id: &str, expected: &Expected) -> Result<PatchReport> {
+        let seen = self.get(id)?;
+        check_expected(id, expected, seen.as_ref())?;
+        let bad = |rule: String| Error::BadBatch { rule };
+        let seen =
+            seen.ok_or_else(|| bad(format!("a JSON Patch cannot be applied to '{id}': there is no such document")))?;
+        let applied = request.patch.apply(&seen.json, DOCUMENT_SIZE_MAX);
+        let json = applied.map_err(|error| bad(format!("document '{id}': {error}")))?;
+        let is_written = !is_equal(&seen.json, &json)?;
+        if is_written {
+            check_made(&json)?;
+            self.put_back(&seen.id, &json, false)?;
+        }
+        Ok(PatchReport {
+            id: seen.id,
+            is_json: true,
+            status: if is_written { PatchStatus::Patched } else { PatchStatus::NotModified },
+            is_written,
+            document: (request.returns_document && is_written).then(|| content::without_computed(json)),
+            original: Some(seen.json),
+            debug: Vec::new(),
+        })
     }
 }
 
@@ -296,7 +318,11 @@ impl View<'_> {
         let first = self.batch.commands.len();
         let mut report = None;
         for (id, expected) in &patch.ids {
-            report = Some(self.patch(runner, &patch.request, id, expected)?).filter(|_| !patch.is_of_many);
+            let of_one = match &patch.form {
+                PatchForm::Script(request) => self.patch(runner, request, id, expected)?,
+                PatchForm::Json(request) => self.json_patch(request, id, expected)?,
+            };
+            report = Some(of_one).filter(|_| !patch.is_of_many);
         }
         let mut commands = self.batch.commands.split_off(first);
         let reads = self.counters.take_reads();
@@ -310,14 +336,30 @@ impl View<'_> {
     }
 }
 
-fn is_as_expected(expected: &Expected, seen: Option<&PatchInput>) -> bool {
-    match (expected, seen) {
+/// Refuses a document that is not as its client expects it.
+fn check_expected(id: &str, expected: &Expected, seen: Option<&PatchInput>) -> Result<()> {
+    let stored = seen.and_then(|seen| seen.stored.as_ref());
+    let is_as_expected = match (expected, seen) {
         (Expected::Any, _) | (Expected::Missing, None) => true,
-        (Expected::Vector(given), Some(PatchInput { stored: Some((vector, _)), .. })) => {
-            crate::change_vector::is_same(given, vector)
-        }
-        _ => false,
+        (Expected::Vector(given), _) => stored.is_some_and(|(vector, _)| crate::change_vector::is_same(given, vector)),
+        (Expected::Missing, Some(_)) => false,
+    };
+    if is_as_expected {
+        return Ok(());
     }
+    let actual = stored.map(|(vector, _)| crate::Actual::Vector(vector.clone()));
+    Err(Error::Conflict {
+        id: id.to_owned(),
+        operation: Operation::Patch,
+        expected: expected.as_wire().to_owned(),
+        actual: actual.unwrap_or(crate::Actual::Missing),
+    })
+}
+
+/// Refuses what operations made, if clients could not have sent it: it is nested too deep.
+fn check_made(json: &[u8]) -> Result<()> {
+    json::Minifier::new().minify(json)?;
+    Ok(())
 }
 
 /// Whether two documents are stored as the same bytes.

@@ -149,7 +149,7 @@ impl Writing<'_, '_> {
     ///
     /// Storage fails.
     pub fn clean_tombstones(&mut self, etag: Etag, count_max: usize) -> Result<usize> {
-        let mut count = 0;
+        let (mut count, mut cleaned) = (0, 0);
         for kind in ItemKind::all() {
             let by_etag = self.store.schema.kinds[kind].tombstones_by_etag;
             for location in due(self, by_etag, etag, count_max - count)? {
@@ -159,9 +159,12 @@ impl Writing<'_, '_> {
                 if kind == ItemKind::Document {
                     self.remove_guard_of(&tombstone, &key)?;
                 }
+                cleaned = tombstone.head.etag.max(cleaned);
                 count += 1;
             }
         }
+        let schema = self.store.schema;
+        schema.note_tombstone_cleaned(self.tx, cleaned)?;
         Ok(count)
     }
 

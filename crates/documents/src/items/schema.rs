@@ -58,6 +58,9 @@ const VERSION_NOW: u64 = 3;
 /// The oldest version that is raised to [`VERSION_NOW`] when it is opened: it has no tree of due times.
 const VERSION_RAISED: u64 = 2;
 
+/// The greatest etag of a tombstone that was cleaned; absent until the first.
+const TOMBSTONES_CLEANED: &[u8] = b"tombstones-cleaned";
+
 /// The etag up to which documents have their entries in the tree of due times; absent once all have.
 pub(crate) const DUE_BUILT: &[u8] = b"due-built";
 
@@ -226,6 +229,19 @@ impl Schema {
 
     pub fn set_last_etag(&self, tx: &mut WriteTransaction<'_>, etag: Etag) -> Result<()> {
         self.set_number(tx, LAST_ETAG, etag)
+    }
+
+    /// The greatest etag of a tombstone that was cleaned; 0: none was.
+    pub fn tombstones_cleaned(&self, reader: &impl Reader) -> Result<Etag> {
+        Ok(self.state.get(reader, TOMBSTONES_CLEANED)?.and_then(u64_from).unwrap_or_default())
+    }
+
+    /// Raises it.
+    pub fn note_tombstone_cleaned(&self, tx: &mut WriteTransaction<'_>, etag: Etag) -> Result<()> {
+        if etag <= self.tombstones_cleaned(tx)? {
+            return Ok(());
+        }
+        self.set_number(tx, TOMBSTONES_CLEANED, etag)
     }
 
     /// How many identities there are.

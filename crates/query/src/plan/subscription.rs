@@ -1,4 +1,4 @@
-//! Queries of subscriptions: a collection, a condition that is evaluated on each document, and what is made of those that fit.
+//! Queries of subscriptions and of the change feed: a collection, a condition that is evaluated on each document, and what is made of those that fit.
 //!
 //! There is no index: the condition of `where` is planned as that of `filter` is. The reference evaluates both as JavaScript does.
 
@@ -6,14 +6,16 @@ use super::{Find, Parameters, Plan, Refused, Source};
 use crate::rql::{self, Expression, Query};
 
 impl Plan {
-    /// What the query of a subscription comes to: its documents, in the order of their etags.
+    /// What the query of a subscription, or of a change feed, comes to: its documents, in the order of their etags.
     ///
     /// # Errors
     ///
     /// [`Refused`]: it has a clause that a subscription cannot have, or one that means nothing.
     pub fn of_subscription(query: &Query<'_>) -> Result<Plan, Refused> {
         let refused = |clause: &str, why: &str| {
-            Err(Refused::Invalid(format!("A subscription cannot have {clause}: {why}. Remove it from the query")))
+            Err(Refused::Invalid(format!(
+                "The query of a subscription or of a change feed cannot have {clause}: {why}. Remove it from the query"
+            )))
         };
         if matches!(query.from.source, rql::Source::Index(_)) {
             return refused("'from index'", "it reads documents as they are written, not an index");

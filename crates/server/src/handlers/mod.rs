@@ -7,6 +7,7 @@ pub(crate) mod bulk_docs;
 mod bulk_docs_form;
 pub(crate) mod bulk_insert;
 pub(crate) mod certificates;
+pub(crate) mod change_feed;
 pub(crate) mod changes;
 pub(crate) mod collections;
 pub(crate) mod compactions;

@@ -6,7 +6,7 @@
 //! changed meanwhile, else they run again.
 
 use database::documents::{
-    Batch, CommandResult, Expected, NO_DATE, PatchReport, PatchRequest, PatchStatus, WrittenPatch,
+    Batch, CommandResult, Expected, JsonPatchRequest, NO_DATE, PatchReport, PatchRequest, PatchStatus, WrittenPatch,
 };
 use hyper::StatusCode;
 use json::{Minifier, Writer};
@@ -56,6 +56,30 @@ pub(crate) async fn patch(mut exchange: Exchange) -> Result<Reply> {
             answer(StatusCode::OK, &report, written.as_ref(), is_debug, is_test)
         }
     })
+}
+
+/// PATCH `/databases/{name}/json-patch`: `id`, `If-Match`; body `{"Operations":[{"op","path","value","from"}]}` (RFC 6902). 200
+/// `{Status, ModifiedDocument, ..}`; 400 if there is no such document, or an operation cannot be applied; 409.
+pub(crate) async fn json_patch(mut exchange: Exchange) -> Result<Reply> {
+    let id = exchange.required("id")?.into_owned();
+    let expected = Expected::from_wire(exchange.if_match().as_deref());
+    let parse = move |body: &[u8]| {
+        let mut minifier = Minifier::new();
+        let request = JsonPatchRequest::of(Some(minifier.minify(body)?), true)?;
+        let mut batch = Batch::new();
+        batch.json_patch(&id, expected, request)?;
+        Ok(batch)
+    };
+    let batch = exchange.parse_body(parse).await?;
+    match submit(&exchange.node, exchange.database(), batch).await?.results.pop() {
+        Some(CommandResult::Patch { report, written: Some(written) }) => {
+            Ok(answer(StatusCode::OK, &report, Some(&written), false, false))
+        }
+        Some(CommandResult::Patch { report, written: None }) => {
+            Ok(reply::object(StatusCode::OK, |json| _ = json.name("Status").string(report.status.wire_name())))
+        }
+        _ => Err(Error::Panicked("a JSON Patch had no result".to_owned())),
+    }
 }
 
 fn answer(

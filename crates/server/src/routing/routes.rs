@@ -15,11 +15,11 @@ use super::access::Access;
 use super::exchange::Exchange;
 use crate::error::{Result, Write};
 use crate::handlers::{
-    api_keys, attachments, backups, bulk_docs, bulk_insert, certificates, changes, collections, compactions,
-    compare_exchange, configuration, counters, databases, diagnostics, docs, due, health, hilo, identities, indexes,
-    info_package, live, log_configuration, mcp, members, metrics, monitoring, multi_get, node_info, operations, pages,
-    patches, queries, restores, safety, sample_data, signing_in, smuggler, statistics, streams, studio, subscriptions,
-    tasks, tcp_info, test_endpoints, topology, traffic_watch,
+    api_keys, attachments, backups, bulk_docs, bulk_insert, certificates, change_feed, changes, collections,
+    compactions, compare_exchange, configuration, counters, databases, diagnostics, docs, due, health, hilo,
+    identities, indexes, info_package, live, log_configuration, mcp, members, metrics, monitoring, multi_get,
+    node_info, operations, pages, patches, queries, restores, safety, sample_data, signing_in, smuggler, statistics,
+    streams, studio, subscriptions, tasks, tcp_info, test_endpoints, topology, traffic_watch,
 };
 use crate::messages::reply::Reply;
 
@@ -366,7 +366,7 @@ pub static ROUTES: &[Route] = &[
     missing("POST", "/databases/*/admin/documents-compression/config", Admin, Feature::DocumentsCompression),
     missing("POST", "/databases/*/admin/transactions/start-recording", Admin, Feature::TransactionRecording),
     missing("POST", "/databases/*/admin/transactions/stop-recording", Admin, Feature::TransactionRecording),
-    missing("PATCH", "/databases/*/json-patch", ReadWrite, Feature::JsonPatch),
+    later("PATCH", "/databases/*/json-patch", ReadWrite, |exchange| Box::pin(patches::json_patch(exchange))),
     missing("GET", "/databases/*/streams/timeseries", Read, Feature::TimeSeries),
     missing("PUT", "/databases/*/admin/sorters", Admin, Feature::CustomSorters),
     missing("DELETE", "/databases/*/admin/sorters", Admin, Feature::CustomSorters),
@@ -397,6 +397,10 @@ pub static ROUTES: &[Route] = &[
     missing("POST", "/databases/*/admin/revisions/orphaned/adopt", Admin, Feature::Revisions),
     missing("POST", "/databases/*/revisions/revert/docs", ReadWrite, Feature::Revisions),
     missing("POST", "/databases/*/admin/revisions/bin-cleaner/config", Admin, Feature::Revisions),
+    later("GET", "/databases/*/feed", Read, |exchange| Box::pin(change_feed::get(exchange))),
+    now("GET", "/databases/*/feed/cursors", Read, change_feed::cursors),
+    later("PUT", "/databases/*/feed/cursors", ReadWrite, |exchange| Box::pin(change_feed::move_cursor(exchange))),
+    later("DELETE", "/databases/*/feed/cursors", ReadWrite, |exchange| Box::pin(change_feed::delete_cursor(exchange))),
     later("PUT", "/databases/*/subscriptions", ReadWrite, |exchange| Box::pin(subscriptions::put(exchange))),
     now("GET", "/databases/*/subscriptions", Read, subscriptions::list),
     later("DELETE", "/databases/*/subscriptions", ReadWrite, |exchange| Box::pin(subscriptions::delete(exchange))),

@@ -13,15 +13,13 @@
 //! ```
 //!
 //! Objects follow each other without separators. What a subscription is, and what it sends, is in `database::subscriptions`; here are
-//! the messages, and the waiting: a connection is a task that waits for its client, for new documents ([`bells`]) and for the clock at
+//! the messages, and the waiting: a connection is a task that waits for its client, for new documents ([`crate::bells`]) and for the clock at
 //! once, and has a thread only while it makes a batch.
 
 mod batch;
-mod bells;
 mod incoming;
 mod messages;
 mod session;
 
 pub(crate) use batch::Frames;
-pub(crate) use bells::Bells;
 pub(crate) use session::serve;

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use database::Database;
+use database::documents::ItemKind;
 use database::subscriptions::{Connected, Next, Wake, Worker, WorkerOptions};
 use json::Value;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadHalf, WriteHalf};
@@ -15,6 +16,7 @@ use tokio::time::{Instant, timeout};
 use super::batch::Frames;
 use super::incoming::Incoming;
 use super::messages::{self, Ending, Purpose, WorkerRequest};
+use crate::bells::Watched;
 use crate::bridge::Pool;
 use crate::database_opening;
 use crate::error::{Error, Result};
@@ -176,8 +178,9 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin + 'static> Session<S> {
     /// Sends batches until one of the two ends it.
     async fn work(&mut self, worker: Arc<Worker>, request: &WorkerRequest, bell: &Notify) -> Outcome<()> {
         // Before the first look: what is written after that rings.
-        let news = self.node.subscription_bells.of(worker.database());
-        let mut news = news.watch(worker.collection());
+        let news = self.node.bells.of(worker.database());
+        let watched = Watched { kinds: vec![ItemKind::Document], collection: worker.collection(), deletions: false };
+        let mut news = news.watch(watched);
         let mut heartbeat = Instant::now() + SUBSCRIPTION_HEARTBEAT;
         loop {
             news.mark_unchanged();

@@ -12,6 +12,7 @@ mod bulk_docs;
 mod bulk_insert;
 mod by_query;
 mod certificates;
+mod change_feed;
 mod changes;
 mod collections;
 mod columns;

@@ -304,3 +304,83 @@ fn what_is_told_of_a_document_is_not_stored_inside_of_another_one() {
         assert_eq!(text.matches("@id").count(), 1, "{text}");
     }
 }
+
+const JSON_PATCH: &str = "PATCH /databases/db/json-patch?id=users/1";
+
+fn operations(operations: &str) -> String {
+    format!(r#"{{"Operations":[{operations}]}}"#)
+}
+
+#[test]
+fn a_json_patch_changes_a_document_by_paths() {
+    let wire = wire();
+    let body = operations(
+        r#"{"op":"test","path":"/Name","value":"Ann"},{"op":"add","path":"/Tags","value":["a"]},{"op":"add","path":"/Tags/-","value":"b"},{"op":"move","from":"/D","path":"/E"}"#,
+    );
+    let expected = r#"{"Status":"Patched","ModifiedDocument":{"Name":"Ann","Tags":["a","b"],"E":1.50,"@metadata":{"@collection":"Users"}},"LastModified":"DATE","ChangeVector":"A:2-ID","Collection":"Users"}"#;
+    wire.check(JSON_PATCH, &body, 200, expected);
+    wire.check(JSON_PATCH, &operations(r#"{"op":"test","path":"/E","value":1.5}"#), 200, r#"{"Status":"NotModified"}"#);
+    wire.check(JSON_PATCH, &operations(""), 200, r#"{"Status":"NotModified"}"#);
+    let stored = wire.call("GET /databases/db/docs?id=users/1", "").text();
+    assert!(stored.contains(r#"{"Name":"Ann","Tags":["a","b"],"E":1.50,"@metadata""#), "{stored}");
+    let metadata = operations(r#"{"op":"add","path":"/@metadata/Extra","value":5}"#);
+    assert!(wire.call(JSON_PATCH, &metadata).text().contains(r#""@metadata":{"@collection":"Users","Extra":5}"#));
+}
+
+#[test]
+fn a_json_patch_is_applied_whole_or_not_at_all() {
+    let wire = wire();
+    for (body, message) in [
+        (
+            operations(r#"{"op":"add","path":"/N","value":1},{"op":"remove","path":"/none"}"#),
+            "operation 2 of the JSON Patch names '/none'",
+        ),
+        (operations(r#"{"op":"test","path":"/Name","value":"Bob"}"#), "operation 1 of the JSON Patch fails"),
+        (operations(r#"{"op":"replace","path":"","value":5}"#), "object"),
+        (operations(r#"{"op":"frob","path":"/x"}"#), "unknown 'op' 'frob'"),
+        ("{}".to_owned(), "an array 'Operations'"),
+    ] {
+        let answer = wire.call(JSON_PATCH, &body);
+        assert_eq!(answer.status, 400, "{body}: {}", answer.text());
+        assert!(answer.text().contains(message), "{body}: {}", answer.text());
+    }
+    let none =
+        wire.call("PATCH /databases/db/json-patch?id=users/9", &operations(r#"{"op":"add","path":"/N","value":1}"#));
+    assert_eq!(none.status, 400);
+    assert!(none.text().contains("there is no such document"), "{}", none.text());
+    // Deeper than a client may send.
+    let deeper = r#"{"op":"add","path":"/N","value":{}},{"op":"copy","from":"","path":"/N/c"}"#;
+    let deep = operations(
+        &vec![deeper; 1]
+            .into_iter()
+            .chain(vec![r#"{"op":"copy","from":"","path":"/N/c"}"#; 300])
+            .collect::<Vec<_>>()
+            .join(","),
+    );
+    assert_eq!(wire.call(JSON_PATCH, &deep).status, 400);
+    let stored = wire.call("GET /databases/db/docs?id=users/1", "").text();
+    assert!(stored.contains(r#"{"Name":"Ann","D":1.50,"@metadata""#), "{stored}");
+}
+
+#[test]
+fn json_patches_stand_in_batches_and_check_change_vectors() {
+    let wire = wire();
+    let vector = wire.call("GET /databases/db/docs?id=users/1", "").json();
+    let vector = vector.get("Results").and_then(|results| match results {
+        json::Value::Array(documents) => {
+            documents[0].get("@metadata")?.get("@change-vector")?.as_str().map(str::to_owned)
+        }
+        _ => None,
+    });
+    let command = |vector: &str, value: u32| {
+        format!(
+            r#"{{"Commands":[{{"Type":"PUT","Id":"users/2","Document":{{"N":1}}}},{{"Type":"JsonPatch","Id":"users/1","ChangeVector":"{vector}","ReturnDocument":true,"JsonPatch":{{"Operations":[{{"op":"add","path":"/N","value":{value}}}]}}}}]}}"#
+        )
+    };
+    let answer = wire.call("POST /databases/db/bulk_docs", &command(&vector.unwrap(), 1));
+    assert_eq!(answer.status, 201, "{}", answer.text());
+    let expected = r#"{"Id":"users/1","ChangeVector":"A:3-ID","LastModified":"DATE","Type":"JsonPatch","PatchStatus":"Patched","ModifiedDocument":{"Name":"Ann","D":1.50,"N":1,"@metadata":{"@collection":"Users"}}}"#;
+    assert!(answer.masked().contains(expected), "{}", answer.masked());
+    let answer = wire.call("POST /databases/db/bulk_docs", &command("A:1-x", 2));
+    assert_eq!(answer.status, 409, "{}", answer.text());
+}

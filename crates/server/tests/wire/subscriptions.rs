@@ -244,7 +244,7 @@ fn subscriptions_are_listed_changed_and_tried() {
         r#"{"Name":"x","Query":"from Users order by Age"}"#,
         400,
         "InvalidQueryException",
-        "A subscription cannot have 'order by'",
+        "The query of a subscription or of a change feed cannot have 'order by'",
     );
     wire.check_error(
         "PUT /databases/db/subscriptions",

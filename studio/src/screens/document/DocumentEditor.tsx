@@ -3,7 +3,7 @@ import { ActionIcon, Button, Menu, TextInput, Tooltip } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useEffect, useMemo, useRef, useState } from "react";
-import { watchDocument } from "../../api/changes";
+import { watch } from "../../api/changes";
 import { changeVectorOf, load, remove, save, saveNew, type Loaded } from "../../api/documents";
 import { ApiError } from "../../api/http";
 import type { Mistake } from "../../editor/CodeEditor";
@@ -137,12 +137,22 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload, onBor
   useEffect(() => {
     if (watchedId === undefined) return;
     const look = () => void requests.invalidateQueries({ queryKey: ["stands", database, watchedId] });
-    return watchDocument(database, watchedId, {
-      changed: look,
+    const count = () => void requests.invalidateQueries({ queryKey: ["counters", database, watchedId] });
+    const watched = [
+      { command: "watch-doc", of: watchedId },
+      { command: "watch-document-counters", of: watchedId },
+    ] as const;
+    return watch(database, watched, {
+      changed: (changes) => {
+        if (changes.some(({ Type }) => Type === "DocumentChange")) look();
+        if (changes.some(({ Type }) => Type === "CounterChange")) count();
+      },
       standing: (isStanding) => {
         setWatched(isStanding);
-        // It may have changed before.
-        if (isStanding) look();
+        if (!isStanding) return;
+        // Both may have changed before.
+        look();
+        count();
       },
     });
   }, [database, watchedId, requests]);
@@ -155,7 +165,21 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload, onBor
     staleTime: WATCH_MS,
     retry: false,
   });
-  const isOutdated = base !== undefined && stands !== undefined && stands !== base.changeVector;
+  const isBehind = base !== undefined && stands !== undefined && stands !== base.changeVector;
+  // A new counter changes the metadata of the server alone. The editor goes on from there, and nobody is asked to look at it.
+  const { data: latestText, isPending: isComparing } = useQuery({
+    queryKey: ["standing", database, base?.id, stands],
+    queryFn: async ({ signal }) => (await load(database, base!.id, signal)) ?? null,
+    enabled: isBehind && stands !== null && !saving.isPending && !isLeaving,
+    staleTime: Infinity,
+    gcTime: 0,
+    retry: false,
+  });
+  const isSameText = isBehind && latestText != null && latestText.changeVector === stands && latestText.text === base.text;
+  useEffect(() => {
+    if (isSameText) setBase(latestText);
+  }, [isSameText, latestText]);
+  const isOutdated = isBehind && !isSameText && (stands === null || !isComparing);
   const readAgain = async () => {
     if (!base) return;
     const before = latest.current;
@@ -341,7 +365,7 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload, onBor
             mistake={mistake}
           />
         </div>
-        {base && <Side database={database} loaded={base} text={storedText} />}
+        {base && <Side database={database} loaded={base} text={storedText} pollMs={isWatched ? false : WATCH_MS} />}
       </div>
       <Conflict
         clash={clash}

@@ -1,4 +1,4 @@
-// What stands beside a document: its properties, and the documents that it names.
+// What stands beside a document: its properties, its counters, and the documents that it names.
 import { ActionIcon, Tooltip } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -8,9 +8,21 @@ import { idsIn } from "../../editor/ids";
 import { ago, dateTime, size } from "../../format/format";
 import { copyText } from "../../shell/clipboard";
 import { Icon } from "../../theme/icons";
+import { Counters } from "./Counters";
 import styles from "./document.module.css";
 
-export function Side({ database, loaded, text }: { database: string; loaded: Loaded; text: string }) {
+/** `pollMs`: how often counters are read; false while the server tells of changes. */
+export function Side({
+  database,
+  loaded,
+  text,
+  pollMs,
+}: {
+  database: string;
+  loaded: Loaded;
+  text: string;
+  pollMs: number | false;
+}) {
   const ids = useMemo(() => idsIn(text, loaded.id), [text, loaded.id]);
   const { data: related } = useQuery({
     queryKey: ["existing", database, ids],
@@ -44,6 +56,7 @@ export function Side({ database, loaded, text }: { database: string; loaded: Loa
           <span className="mono">{loaded.changeVector}</span>
         </Property>
       </dl>
+      <Counters database={database} id={loaded.id} pollMs={pollMs} />
       {related && related.length > 0 && (
         <>
           <h2 className={styles.sideTitle}>Related documents</h2>

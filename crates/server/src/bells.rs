@@ -1,18 +1,41 @@
-//! Wakes the connections of subscriptions whose collection has new documents.
+//! Wakes the connections of subscriptions, and readers of the change feed, whose collection has something new.
 //!
-//! A commit rings one bell for each database. A task then looks at the last etag of each collection that connections wait for, and wakes
+//! A commit rings one bell for each database. A task then looks at the last etag of everything that connections wait for, and wakes
 //! those whose has risen: a thousand subscriptions that rest cost a write nothing but the bell.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Weak};
 
-use database::documents::{Etag, ItemKind};
+use database::documents::{Etag, ItemKind, Snapshot};
 use database::{ChangeListener, Committed, Database};
 use parking_lot::Mutex;
 use tokio::sync::{Notify, watch};
 
-/// The bells of all databases that have subscriptions with workers.
+/// What somebody waits for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Watched {
+    /// Whose items.
+    pub kinds: Vec<ItemKind>,
+    /// In any case; `None`: of all collections.
+    pub collection: Option<String>,
+    /// Whether deletions count.
+    pub deletions: bool,
+}
+
+impl Watched {
+    /// The last etag of it.
+    fn last(&self, snapshot: &Snapshot<'_>) -> database::documents::Result<Etag> {
+        let mut last = 0;
+        for kind in &self.kinds {
+            let etags = snapshot.last_etags(*kind, self.collection.as_deref())?;
+            last = etags.items.max(if self.deletions { etags.tombstones } else { 0 }).max(last);
+        }
+        Ok(last)
+    }
+}
+
+/// The bells of all databases where somebody waits.
 #[derive(Debug, Default)]
 pub(crate) struct Bells {
     open: Mutex<Vec<Weak<Bell>>>,
@@ -37,8 +60,8 @@ impl Bells {
 pub(crate) struct Bell {
     database: Arc<Database>,
     listener: Arc<Listener>,
-    /// The last etag that was seen of each collection that connections wait for; `None`: of all documents.
-    seen: Mutex<HashMap<Option<String>, watch::Sender<Etag>>>,
+    /// The last etag that was seen of what is waited for.
+    seen: Mutex<HashMap<Watched, watch::Sender<Etag>>>,
 }
 
 #[derive(Debug, Default)]
@@ -66,20 +89,18 @@ impl Bell {
         bell
     }
 
-    /// Changes when a document of a collection was written, or the database was closed.
-    ///
-    /// * `collection`: `None`: any.
-    pub fn watch(&self, collection: Option<String>) -> watch::Receiver<Etag> {
+    /// Changes when something of this was written, or the database was closed.
+    pub fn watch(&self, watched: Watched) -> watch::Receiver<Etag> {
         let mut seen = self.seen.lock();
         seen.retain(|_, sender| sender.receiver_count() > 0);
-        seen.entry(collection).or_insert_with(|| watch::channel(0).0).subscribe()
+        seen.entry(watched).or_insert_with(|| watch::channel(0).0).subscribe()
     }
 
     /// Looks at the database once.
     fn look(&self) -> database::Result<()> {
         let snapshot = self.database.read();
-        for (collection, sender) in &*self.seen.lock() {
-            let last = snapshot.last_etags(ItemKind::Document, collection.as_deref())?.items;
+        for (watched, sender) in &*self.seen.lock() {
+            let last = watched.last(&snapshot)?;
             sender.send_if_modified(|seen| std::mem::replace(seen, last) != last);
         }
         Ok(())
@@ -111,13 +132,13 @@ async fn follow(bell: Weak<Bell>, listener: Arc<Listener>) {
         let looked = tokio::task::spawn_blocking(move || {
             let looked = held.look();
             if let Err(error) = &looked {
-                tracing::warn!(database = held.database.name(), %error, "subscriptions cannot see what is new");
-                // They read themselves, and tell their clients.
+                tracing::warn!(database = held.database.name(), %error, "what is new cannot be seen");
+                // Those who wait read themselves, and tell their clients.
                 held.wake_all();
             }
         });
         if let Err(error) = looked.await {
-            tracing::error!(%error, "a look for subscriptions met a bug");
+            tracing::error!(%error, "a look at what is new met a bug");
         }
     }
 }

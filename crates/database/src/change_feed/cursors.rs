@@ -1,0 +1,128 @@
+//! Cursors of the change feed: named places that are kept with the database. Tombstones behind them are kept, for a bounded time
+//! ([`FEED_CURSOR_KEPT`]).
+
+use documents::{Date, DefinitionChange, Etag, Snapshot, Write};
+use json::Value;
+
+use super::bad;
+use crate::limits::{FEED_CURSOR_KEPT, FEED_CURSOR_NAME_SIZE_MAX, FEED_CURSORS_MAX};
+use crate::{Database, Error, Result};
+
+/// The kind of definitions that cursors are stored as.
+const CURSOR: &str = "feed-cursor";
+
+/// A named place in the change feed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FeedCursor {
+    /// By which it is found, in any case.
+    pub name: String,
+    /// Its consumer has handled everything up to this etag.
+    pub etag: Etag,
+    /// When it was moved last, or made.
+    pub moved: Date,
+}
+
+impl FeedCursor {
+    fn put(&self) -> DefinitionChange {
+        let mut value = Value::object();
+        value.set("Name", self.name.as_str().into());
+        value.set("Etag", Value::Number(self.etag.to_string()));
+        value.set("Moved", Value::Number(self.moved.ticks().to_string()));
+        let (kind, name) = (CURSOR.to_owned(), self.name.clone());
+        DefinitionChange::Put { kind, name, generation: 0, definition: value.to_vec() }
+    }
+
+    fn decode(bytes: &[u8]) -> Result<FeedCursor> {
+        let value = Value::parse(bytes).map_err(|_| corrupt())?;
+        let number = |name| value.get(name).and_then(Value::as_i64).and_then(|number| u64::try_from(number).ok());
+        Ok(FeedCursor {
+            name: value.get("Name").and_then(Value::as_str).ok_or_else(corrupt)?.to_owned(),
+            etag: number("Etag").ok_or_else(corrupt)?,
+            moved: number("Moved").map(Date::from_ticks).ok_or_else(corrupt)?,
+        })
+    }
+
+    fn all(snapshot: &Snapshot<'_>) -> Result<Vec<FeedCursor>> {
+        snapshot.definitions(CURSOR)?.iter().map(|bytes| FeedCursor::decode(bytes)).collect()
+    }
+
+    /// Whether tombstones are kept for it.
+    pub fn holds_tombstones(&self, now: Date) -> bool {
+        now.since(self.moved) < FEED_CURSOR_KEPT
+    }
+}
+
+fn corrupt() -> Error {
+    Error::Corrupt { rule: "a stored cursor of the change feed can be read" }
+}
+
+impl Database {
+    /// All cursors of the change feed, by name.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails.
+    pub fn feed_cursors(&self) -> Result<Vec<FeedCursor>> {
+        FeedCursor::all(&self.read())
+    }
+
+    /// The cursor of this name, in any case.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoFeedCursor`], or storage fails.
+    pub fn feed_cursor(&self, name: &str) -> Result<FeedCursor> {
+        let stored = self.read().definition(CURSOR, name)?;
+        stored
+            .map(|bytes| FeedCursor::decode(&bytes))
+            .unwrap_or_else(|| Err(Error::NoFeedCursor { name: name.to_owned(), database: self.name().to_owned() }))
+    }
+
+    /// The write that makes a cursor, or moves it. It is stored once the write is durable.
+    ///
+    /// * `etag`: up to which its consumer has handled everything; 0: nothing.
+    /// * `now`: by the clock of the node.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadFeed`], [`Error::FeedGone`] if deletions behind that etag are not kept any more; storage fails.
+    pub fn move_feed_cursor(&self, name: &str, etag: Etag, now: Date) -> Result<Write> {
+        if name.trim().is_empty() || name.len() > FEED_CURSOR_NAME_SIZE_MAX {
+            return Err(bad(format!(
+                "the name of a cursor has {} bytes; it needs one, and may have as many as the limit FEED_CURSOR_NAME_SIZE_MAX of \
+                 {FEED_CURSOR_NAME_SIZE_MAX} allows",
+                name.len()
+            )));
+        }
+        let snapshot = self.read();
+        self.check_feed(&snapshot, etag)?;
+        let is_new = snapshot.definition(CURSOR, name)?.is_none();
+        if is_new && FeedCursor::all(&snapshot)?.len() >= FEED_CURSORS_MAX {
+            return Err(bad(format!(
+                "the database has as many cursors as the limit FEED_CURSORS_MAX of {FEED_CURSORS_MAX} allows. Delete some"
+            )));
+        }
+        let cursor = FeedCursor { name: name.to_owned(), etag, moved: now };
+        Ok(Write::Definitions(vec![cursor.put()]))
+    }
+
+    /// Deletes a cursor; false if there is none of that name.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails.
+    pub fn delete_feed_cursor(&self, name: &str) -> Result<bool> {
+        if self.read().definition(CURSOR, name)?.is_none() {
+            return Ok(false);
+        }
+        let change = DefinitionChange::Delete { kind: CURSOR.to_owned(), name: name.to_owned() };
+        self.write(&Write::Definitions(vec![change]))?;
+        Ok(true)
+    }
+
+    /// The etag up to which all cursors that hold tombstones have come; `None`: there are none.
+    pub(crate) fn feed_cursors_seen(&self, now: Date) -> Result<Option<Etag>> {
+        let cursors = self.feed_cursors()?;
+        Ok(cursors.iter().filter(|cursor| cursor.holds_tombstones(now)).map(|cursor| cursor.etag).min())
+    }
+}

@@ -1,0 +1,191 @@
+//! The change feed in process: deletions that are kept for cursors, that are not kept, and a mirror that follows random writes.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use rookery_database::change_feed::{FeedPage, FeedRequest, FeedSink};
+use rookery_database::documents::{Batch, Date, Etag, Expected};
+use rookery_database::limits::FEED_CURSOR_KEPT;
+use rookery_database::{Database, Databases, DatabasesOptions, Error, ManualClock};
+
+/// The lines of a page, as values.
+#[derive(Default)]
+struct Lines {
+    line: Vec<u8>,
+    lines: Vec<json::Value>,
+    size: usize,
+}
+
+impl FeedSink for Lines {
+    fn begin(&mut self) {
+        self.line.clear();
+    }
+
+    fn line(&mut self) -> &mut Vec<u8> {
+        &mut self.line
+    }
+
+    fn end(&mut self, _: &'static str) {
+        self.size += self.line.len();
+        self.lines.push(json::Value::parse(&self.line).unwrap());
+    }
+
+    fn passed(&mut self, _: Etag) {}
+
+    fn size(&self) -> usize {
+        self.size
+    }
+}
+
+fn read(database: &Database, after: Etag, count_max: usize) -> Result<(FeedPage, Vec<json::Value>), Error> {
+    let mut lines = Lines::default();
+    let request = FeedRequest::new(None, None, None).unwrap();
+    let page = database.read_feed(&request, after, count_max, &mut lines)?;
+    Ok((page, lines.lines))
+}
+
+fn put(database: &Database, id: &str, number: u32) {
+    let mut batch = Batch::new();
+    batch.put(id, format!(r#"{{"Number":{number}}}"#).as_bytes(), Expected::Any).unwrap();
+    database.execute(batch).unwrap();
+}
+
+fn delete(database: &Database, id: &str) {
+    let mut batch = Batch::new();
+    batch.delete(id, Expected::Any).unwrap();
+    database.execute(batch).unwrap();
+}
+
+fn shop(clock: &Arc<ManualClock>) -> (Arc<Databases>, Arc<Database>) {
+    let options = DatabasesOptions { clock: clock.clone(), ..DatabasesOptions::in_memory() };
+    let databases = Databases::open(options).unwrap();
+    let shop = databases.find_or_create("Shop").unwrap();
+    (databases, shop)
+}
+
+/// Twice: a cleaning removes what the one before has seen.
+fn clean(databases: &Databases) -> u64 {
+    databases.maintain() + databases.maintain()
+}
+
+#[test]
+fn deletions_are_kept_for_a_cursor_and_for_a_bounded_time() {
+    let clock = Arc::new(ManualClock::at(Date::now()));
+    let (databases, shop) = shop(&clock);
+    put(&shop, "a", 1);
+    let (page, _) = read(&shop, 0, 10).unwrap();
+    let write = shop.move_feed_cursor("mine", page.until, databases.clock().now()).unwrap();
+    shop.write(&write).unwrap();
+    delete(&shop, "a");
+    assert_eq!(clean(&databases), 0, "the cursor has not seen the deletion");
+    let (_, lines) = read(&shop, page.until, 10).unwrap();
+    assert_eq!(lines.len(), 1);
+    assert_eq!(lines[0].get("Change").and_then(json::Value::as_str), Some("Delete"));
+    clock.advance(FEED_CURSOR_KEPT);
+    assert_eq!(clean(&databases), 1, "it has not moved for too long");
+    assert!(matches!(read(&shop, page.until, 10), Err(Error::FeedGone { .. })));
+    assert!(matches!(shop.move_feed_cursor("mine", page.until, Date::now()), Err(Error::FeedGone { .. })));
+    let (page, lines) = read(&shop, 0, 10).unwrap();
+    assert!(lines.is_empty() && page.is_at_end, "from the beginning there is nothing to lack");
+    assert!(read(&shop, page.until, 10).is_ok());
+}
+
+#[test]
+fn what_was_cleaned_is_known_after_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = || {
+        let databases = Databases::open(DatabasesOptions::folder(folder.path())).unwrap();
+        let shop = databases.find_or_create("Shop").unwrap();
+        (databases, shop)
+    };
+    let until = {
+        let (databases, shop) = open();
+        put(&shop, "a", 1);
+        let (page, _) = read(&shop, 0, 10).unwrap();
+        delete(&shop, "a");
+        assert_eq!(clean(&databases), 1);
+        databases.close();
+        page.until
+    };
+    let (_databases, shop) = open();
+    assert!(matches!(read(&shop, until, 10), Err(Error::FeedGone { .. })));
+    assert!(read(&shop, shop.read().last_etag().unwrap(), 10).is_ok());
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Put(u8, u32),
+    Delete(u8),
+    Read(usize),
+    Acknowledge,
+    Clean,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        6 => (0..6u8, any::<u32>()).prop_map(|(id, number)| Step::Put(id, number)),
+        3 => (0..6u8).prop_map(Step::Delete),
+        4 => (1..5usize).prop_map(Step::Read),
+        2 => Just(Step::Acknowledge),
+        1 => Just(Step::Clean),
+    ];
+    prop::collection::vec(step, 1..60)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// A consumer that applies what the feed tells, and begins again at its cursor whenever it likes, ends with what the database has.
+    #[test]
+    fn a_mirror_that_follows_a_cursor_equals_the_database(steps in steps()) {
+        let clock = Arc::new(ManualClock::at(Date::now()));
+        let (databases, shop) = shop(&clock);
+        let (mut mirror, mut expected) = (BTreeMap::new(), BTreeMap::new());
+        let acknowledge = |etag| shop.write(&shop.move_feed_cursor("mirror", etag, clock_now(&databases)).unwrap()).unwrap();
+        acknowledge(0);
+        let mut after = 0;
+        let follow = |after: Etag, count: usize, mirror: &mut BTreeMap<String, i64>| -> FeedPage {
+            let (page, lines) = read(&shop, after, count).unwrap();
+            for line in lines {
+                let id = line.get("Id").and_then(json::Value::as_str).unwrap().to_owned();
+                match line.get("Item") {
+                    Some(item) => _ = mirror.insert(id, item.get("Number").and_then(json::Value::as_i64).unwrap()),
+                    None => _ = mirror.remove(&id),
+                }
+            }
+            page
+        };
+        for step in steps {
+            match step {
+                Step::Put(id, number) => {
+                    put(&shop, &format!("d{id}"), number);
+                    expected.insert(format!("d{id}"), i64::from(number));
+                }
+                Step::Delete(id) => {
+                    delete(&shop, &format!("d{id}"));
+                    expected.remove(&format!("d{id}"));
+                }
+                Step::Read(count) => after = follow(after, count, &mut mirror).until,
+                Step::Acknowledge => _ = acknowledge(after),
+                // The consumer is killed: what it has not acknowledged comes again.
+                Step::Clean => {
+                    databases.maintain();
+                    after = shop.feed_cursor("mirror").unwrap().etag;
+                }
+            }
+        }
+        loop {
+            let page = follow(after, 3, &mut mirror);
+            after = page.until;
+            if page.is_at_end {
+                break;
+            }
+        }
+        prop_assert_eq!(mirror, expected);
+    }
+}
+
+fn clock_now(databases: &Databases) -> Date {
+    databases.clock().now()
+}
