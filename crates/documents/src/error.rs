@@ -110,6 +110,49 @@ pub enum Error {
         /// The document.
         id: String,
     },
+    /// Attachments belong to a document that exists. Store the document first.
+    #[error("Document '{document_id}' does not exist. Cannot put attachment '{name}' on a missing document.", name = .name.escape_debug())]
+    NoDocumentForAttachment {
+        /// The document.
+        document_id: String,
+        /// The attachment.
+        name: String,
+    },
+    /// An attachment that is to be moved or copied is not there.
+    #[error("There is no attachment with '{name}' name for document '{document_id}'.", name = .name.escape_debug())]
+    MissingAttachment {
+        /// The document.
+        document_id: String,
+        /// The attachment.
+        name: String,
+    },
+    /// Someone else changed the attachment first. Read it again, then retry.
+    #[error("{}", attachment_conflict((.document_id, .name), .operation, .expected, .actual))]
+    AttachmentConflict {
+        /// The document.
+        document_id: String,
+        /// The attachment.
+        name: String,
+        /// What was attempted.
+        operation: Operation,
+        /// The change vector given; empty: a new attachment was expected.
+        expected: String,
+        /// What there is.
+        actual: Actual,
+    },
+    /// A name or a content type that no attachment can have.
+    #[error("the attachment '{}' is not valid: {rule}", .name.escape_debug())]
+    BadAttachment {
+        /// The name given.
+        name: String,
+        /// The rule it breaks.
+        rule: &'static str,
+    },
+    /// The pieces of a content that was uploaded are gone: the database was compacted or reopened meanwhile. Send the content again.
+    #[error(
+        "the content of an attachment was lost before the attachment was stored, because the database was reopened; send it again"
+    )]
+    UploadLost,
     /// A counter is a 64-bit number. Raise it by less, or delete it.
     #[error("Could not increment counter '{name}' from document '{document_id}' with value '{value}' by '{delta}'.")]
     CounterOverflow {
@@ -277,6 +320,32 @@ const DUPLICATES_IN_TEXT: usize = 10;
 fn transaction_conflict(violations: &[Violation]) -> String {
     let lines: Vec<String> = violations.iter().map(Violation::to_string).collect();
     format!("Failed to execute cluster transaction due to the following issues: {}", lines.join("\n"))
+}
+
+/// The words that clients and their tests know.
+fn attachment_conflict(
+    (document_id, name): (&str, &str),
+    operation: &Operation,
+    expected: &str,
+    actual: &Actual,
+) -> String {
+    const END: &str = "Optimistic concurrency violation, transaction will be aborted.";
+    let (name, attempt) = (name.escape_debug(), if *operation == Operation::Delete { "Delete" } else { "Put" });
+    match (actual, expected) {
+        (Actual::OfThisBatch, _) => format!(
+            "Attachment {name} of '{document_id}' was written by an earlier command of this batch, so it cannot have the change vector \
+             '{expected}'. {END}"
+        ),
+        (Actual::Vector(actual), "") => format!(
+            "Attachment {name} of '{document_id}' has change vector {actual}, but {attempt} was called with expecting new document. {END}"
+        ),
+        (Actual::Vector(actual), _) => format!(
+            "Attachment {name} of '{document_id}' has change vector {actual}, but {attempt} was called with change vector {expected}. {END}"
+        ),
+        (Actual::Missing, _) => format!(
+            "Attachment {name} of '{document_id}' does not exist, but {attempt} was called with change vector '{expected}'. {END}"
+        ),
+    }
 }
 
 /// The words that clients and their tests know.

@@ -10,6 +10,7 @@
 //! of stability.
 #![forbid(unsafe_code)]
 
+mod attachments;
 mod change_vector;
 mod changes;
 mod commands;
@@ -33,6 +34,11 @@ mod wire;
 mod write;
 mod writing;
 
+pub use attachments::command::{AttachmentAction, AttachmentCommand, AttachmentDetails, content_length};
+pub use attachments::contents::NewContent;
+pub use attachments::hash::{ContentHash, ContentHasher};
+pub use attachments::read::Attachment;
+pub use attachments::upload::{Upload, UploadId};
 pub use change_vector::{ChangeVector, Order};
 pub use changes::{ChangedCounter, Changes, DocumentChange};
 pub use commands::batch::Batch;

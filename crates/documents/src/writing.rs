@@ -302,6 +302,11 @@ impl<'a, 'e> Writing<'a, 'e> {
                 Err(Error::BadBatch { rule: "a batch with patches must be resolved before it is run".to_owned() })
             }
             Action::Patched(patched) => self.run_patched(batch, patched, outcome),
+            Action::Attachment(attachment) => {
+                let result = self.run_attachment(attachment, &command.expected)?;
+                outcome.attachment_count += u64::from(!matches!(result, CommandResult::AttachmentDelete { .. }));
+                Ok(result)
+            }
             Action::Counters(counters) => {
                 let (result, done_count) = self.run_counters(counters)?;
                 outcome.counter_count += done_count;

@@ -713,8 +713,23 @@ fn documents_shape(error: &database::documents::Error) -> Shape {
             extra: vec![("Id", Some(id.clone())), ("ExpectedChangeVector", None), ("ActualChangeVector", None)],
         },
         E::CollectionMismatch { .. } => Shape::refused(COLLECTION_MISMATCH),
-        E::BadId { .. } | E::BadCounterName { .. } => Shape::refused(ARGUMENT),
-        E::MissingDocument { .. } => Shape::refused("Raven.Client.Exceptions.Documents.DocumentDoesNotExistException"),
+        E::MissingAttachment { .. } => {
+            Shape::refused("Raven.Client.Exceptions.Documents.Attachments.AttachmentDoesNotExistException")
+        }
+        E::AttachmentConflict { document_id, expected, actual, .. } => Shape {
+            status: StatusCode::CONFLICT,
+            exception: CONCURRENCY,
+            extra: vec![
+                ("Id", Some(document_id.clone())),
+                ("ExpectedChangeVector", Some(expected.clone())),
+                ("ActualChangeVector", actual.vector().map(str::to_owned)),
+            ],
+        },
+        E::UploadLost => Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.RavenTimeoutException"),
+        E::BadId { .. } | E::BadCounterName { .. } | E::BadAttachment { .. } => Shape::refused(ARGUMENT),
+        E::MissingDocument { .. } | E::NoDocumentForAttachment { .. } => {
+            Shape::refused("Raven.Client.Exceptions.Documents.DocumentDoesNotExistException")
+        }
         E::CounterOverflow { .. } => Shape::refused(COUNTER_OVERFLOW),
         E::Json(error) if error.reason == json::Reason::UnexpectedEnd => Shape::refused(END_OF_STREAM),
         E::Json(_) => Shape::refused(INVALID_DATA),

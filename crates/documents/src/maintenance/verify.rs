@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use json::Minifier;
 use storage::{Key, Location, ReadTransaction, Tree};
 
+use crate::attachments::check::{ContentUses, check_attachment, check_contents, check_document};
 use crate::constraints::{CONSTRAINTS, Prepared};
 use crate::counters::key;
 use crate::counters::names::names_in;
@@ -45,6 +46,8 @@ struct Check<'s> {
     minifier: Minifier,
     found: Verification,
     read_count: u64,
+    /// References to contents by the items that were read.
+    content_uses: ContentUses,
     /// Due times in the metadata of items.
     due_count: u64,
     constraints: Vec<Prepared>,
@@ -84,6 +87,7 @@ impl Snapshot<'_> {
             minifier: Minifier::new(),
             found: Verification::default(),
             read_count: 0,
+            content_uses: ContentUses::new(),
             due_count: 0,
             constraints: Prepared::all(tx)?,
             entry_count: 0,
@@ -94,6 +98,9 @@ impl Snapshot<'_> {
             check.by_etag(kind, RecordState::Stored, last_etag)?;
             check.by_etag(kind, RecordState::Tombstone, last_etag)?;
             check.by_key(kind)?;
+        }
+        for problem in check_contents(schema, tx, &check.content_uses)? {
+            check.problem(problem);
         }
         check.due()?;
         check.constraints()?;
@@ -214,6 +221,14 @@ impl Check<'_> {
             Ok(count) => self.entry_count += count,
             Err(problem) => return Ok(Err(problem)),
         }
+        let attachments = match kind {
+            ItemKind::Document => check_document(self.schema, self.names, self.tx, &item, &key)?,
+            ItemKind::Attachment => check_attachment(self.schema, self.tx, &item, &mut self.content_uses)?,
+            _ => Ok(()),
+        };
+        if let Err(problem) = attachments {
+            return Ok(Err(problem));
+        }
         if let Err(problem) = self.check_counters(&item, &key)? {
             return Ok(Err(problem));
         }
@@ -255,7 +270,7 @@ impl Check<'_> {
                     false => Ok(Err(format!("the document '{}' of a counter has none", item.document_id()))),
                 }
             }
-            ItemKind::CompareExchange => Ok(Ok(())),
+            ItemKind::Attachment | ItemKind::CompareExchange => Ok(Ok(())),
             #[cfg(test)]
             ItemKind::Note => Ok(Ok(())),
         }

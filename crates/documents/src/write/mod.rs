@@ -12,7 +12,7 @@ pub use outputs::{OutputFate, OutputWrite, OutputWrites};
 
 use crate::{
     Batch, ClusterTransaction, ConstraintChange, Date, DueKind, Error, Etag, Exchanged, HiLoRange, HiLoRequest,
-    Outcome, Result, TransactionOutcome, ValueChange, Writing,
+    Outcome, Result, TransactionOutcome, Upload, ValueChange, Writing,
 };
 
 /// A change of a database.
@@ -82,6 +82,8 @@ pub enum Write {
     Definitions(Vec<DefinitionChange>),
     /// Documents that an index makes of its results: [`Answer::Fates`].
     Outputs(OutputWrites),
+    /// A step of storing or removing the contents of attachments: [`Answer::Count`], 1 if [`Upload::Free`] has more to do.
+    Upload(Upload),
     /// Changes a compare-exchange value: [`Answer::Exchanged`].
     Exchange(ValueChange),
     /// Changes compare-exchange values, whatever becomes of each: [`Answer::Count`], how many changes were done.
@@ -194,6 +196,7 @@ impl Writing<'_, '_> {
                 Answer::Done
             }
             Write::Outputs(outputs) => Answer::Fates(self.write_outputs(outputs)?),
+            Write::Upload(upload) => Answer::Count(self.run_upload(upload)?),
             Write::Exchange(change) => Answer::Exchanged(self.exchange(change)?),
             Write::Exchanges(changes) => Answer::Count(self.exchange_many(changes)?),
             Write::ClusterTransaction(transaction) => Answer::Transaction(self.run_transaction(transaction)?),
@@ -243,6 +246,7 @@ impl Write {
                 }
                 Write::Definitions(changes) => changes.iter().map(DefinitionChange::size).sum(),
                 Write::Outputs(outputs) => outputs.size(),
+                Write::Upload(upload) => upload.size(),
                 Write::Exchange(change) => change.size(),
                 Write::Exchanges(changes) => changes.iter().map(ValueChange::size).sum(),
                 Write::ClusterTransaction(transaction) => transaction.size(),

@@ -4,6 +4,7 @@
 mod api_keys;
 mod arrays;
 mod as_the_reference;
+mod attachments;
 mod audit;
 mod authorization;
 mod backups;
