@@ -130,6 +130,7 @@ impl Database {
             space_lacking: AtomicU64::new(0),
             presence: Arc::default(),
         });
+        database.store.remove_uploads()?;
         database.indexes.start(&database)?;
         Ok(database)
     }

@@ -24,7 +24,7 @@ impl IndexSource {
     /// The name of its collection, or of all documents, or of all compare-exchange values.
     pub fn name(&self) -> &str {
         match self.kind {
-            ItemKind::Document | ItemKind::Counter => name_of(self.collection.as_deref()),
+            ItemKind::Document | ItemKind::Attachment | ItemKind::Counter => name_of(self.collection.as_deref()),
             ItemKind::CompareExchange => "@compare-exchange",
         }
     }
@@ -36,6 +36,8 @@ impl IndexSource {
             (ItemKind::Document, false) => Cow::Borrowed(self.name()),
             (ItemKind::Counter, _) => Cow::Owned(format!("@counters/{}", self.name())),
             (ItemKind::Document, true) => Cow::Owned(format!("@referenced/{}", self.name())),
+            // They belong to their documents, and are never mapped.
+            (ItemKind::Attachment, _) => Cow::Owned(format!("@attachments/{}", self.name())),
             // They are loaded, never mapped.
             (ItemKind::CompareExchange, _) => Cow::Borrowed("@compare-exchange/referenced"),
         }

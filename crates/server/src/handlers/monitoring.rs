@@ -10,6 +10,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use database::documents::Date;
+use database::documents::ItemKind;
 use database::{Database, StorageArea};
 use hyper::StatusCode;
 use json::Writer;
@@ -181,14 +182,24 @@ async fn of_databases(
 /// The numbers of a database.
 struct DatabaseFacts {
     documents: u64,
+    attachments: u64,
+    contents: u64,
     indexes: Vec<ObservedIndex>,
     areas: Vec<StorageArea>,
 }
 
 impl DatabaseFacts {
     fn of(database: &Database) -> Result<DatabaseFacts> {
-        let documents = database.read().statistics()?.documents().count;
-        Ok(DatabaseFacts { documents, indexes: ObservedIndex::all(database)?, areas: database.storage_areas()? })
+        let statistics = database.read().statistics()?;
+        let (documents, contents) = (statistics.documents().count, statistics.content_count);
+        let attachments = statistics.counts[ItemKind::Attachment].count;
+        Ok(DatabaseFacts {
+            documents,
+            attachments,
+            contents,
+            indexes: ObservedIndex::all(database)?,
+            areas: database.storage_areas()?,
+        })
     }
 
     fn write(&self, json: &mut Writer<'_>, node: &Node, database: &Database) {
@@ -196,8 +207,9 @@ impl DatabaseFacts {
         json.name("DatabaseId").string(database.documents().database_id());
         json.name("Counts").object(|json| {
             json.name("Documents").unsigned(self.documents);
-            // There are none, and one node.
-            json.name("Revisions").unsigned(0).name("Attachments").unsigned(0).name("UniqueAttachments").unsigned(0);
+            // There are no revisions, and one node.
+            json.name("Revisions").unsigned(0).name("Attachments").unsigned(self.attachments);
+            json.name("UniqueAttachments").unsigned(self.contents);
             json.name("Rehabs").unsigned(0).name("ReplicationFactor").unsigned(1);
         });
         json.name("Statistics").object(|json| {

@@ -74,6 +74,10 @@ impl IndexWait {
                 CommandResult::Delete { .. }
                 | CommandResult::DeletePrefixed { .. }
                 | CommandResult::PatchMany
+                | CommandResult::AttachmentPut { .. }
+                | CommandResult::AttachmentDelete { .. }
+                | CommandResult::AttachmentCopy { .. }
+                | CommandResult::AttachmentMove { .. }
                 | CommandResult::Counters { .. } => {
                     is_known = false;
                 }
