@@ -472,6 +472,47 @@ const tests = {
         assert.deepEqual(found.map(row => row.likes), [3, 19]);
     },
 
+    async "attachments are stored, read, listed, copied, moved and deleted with the session"() {
+        await save(["files/1", new User({ name: "Ann" })], ["files/2", new User({ name: "Bob" })]);
+        let session = store.openSession();
+        const large = Buffer.alloc(5_000_000, "0123456789");
+        session.advanced.attachments.store("files/1", "Hello.txt", Buffer.from("hello"), "text/plain");
+        session.advanced.attachments.store("files/1", "large", large, "application/octet-stream");
+        await session.saveChanges();
+        session = store.openSession();
+        const file = await session.advanced.attachments.get("files/1", "hello.TXT");
+        const chunks = [];
+        for await (const chunk of file.data) {
+            chunks.push(chunk);
+        }
+        assert.equal(Buffer.concat(chunks).toString(), "hello");
+        // The client gives the name as it was asked for.
+        assert.deepEqual([file.details.contentType, file.details.size], ["text/plain", 5]);
+        file.dispose();
+        const read = await session.advanced.attachments.get("files/1", "large");
+        let size = 0;
+        for await (const chunk of read.data) {
+            size += chunk.length;
+        }
+        read.dispose();
+        assert.equal(size, large.length);
+        assert.equal(await session.advanced.attachments.exists("files/1", "none"), false);
+        assert.equal(await session.advanced.attachments.get("files/1", "none"), null);
+        const loaded = await session.load("files/1", User);
+        const names = session.advanced.attachments.getNames(loaded);
+        assert.deepEqual(names.map(one => [one.name, one.size]), [["Hello.txt", 5], ["large", large.length]]);
+        session.advanced.attachments.copy("files/1", "hello.txt", "files/2", "copy");
+        session.advanced.attachments.move("files/1", "large", "files/2", "moved");
+        session.advanced.attachments.delete("files/1", "hello.txt");
+        await session.saveChanges();
+        session = store.openSession();
+        const [one, two] = [await session.load("files/1", User), await session.load("files/2", User)];
+        assert.deepEqual(session.advanced.attachments.getNames(one), []);
+        assert.deepEqual(session.advanced.attachments.getNames(two).map(file => file.name), ["copy", "moved"]);
+        session.advanced.attachments.store("files/none", "a", Buffer.from("a"), null);
+        await assert.rejects(session.saveChanges(), error => error.name === "DocumentDoesNotExistException");
+    },
+
     async "compare-exchange values change only if their index is the expected one"() {
         const put = (key, value, index) => store.operations.send(new PutCompareExchangeValueOperation(key, value, index));
         const first = await put("emails/Ann", "users/1", 0);

@@ -574,6 +574,39 @@ def compare_exchange():
 
 
 @test
+def attachments():
+    """attachments are stored, read, listed, copied, moved and deleted with the session"""
+    save(("files/1", User(name="Ann")), ("files/2", User(name="Bob")))
+    large = b"0123456789" * 500_000
+    with STORE.open_session() as session:
+        session.advanced.attachments.store("files/1", "Hello.txt", b"hello", "text/plain")
+        session.advanced.attachments.store("files/1", "large", large)
+        session.save_changes()
+    with STORE.open_session() as session:
+        with session.advanced.attachments.get("files/1", "hello.TXT") as file:
+            equal(file.data, b"hello")
+            # The client gives the name as it was asked for, and the size as text.
+            details = file.details
+            equal((details.content_type, int(details.size)), ("text/plain", 5))
+        with session.advanced.attachments.get("files/1", "large") as file:
+            assert file.data == large
+        equal(session.advanced.attachments.exists("files/1", "none"), False)
+        loaded = session.load("files/1", User)
+        names = session.advanced.attachments.get_names(loaded)
+        equal([(one.name, one.size) for one in names], [("Hello.txt", 5), ("large", len(large))])
+        session.advanced.attachments.copy("files/1", "hello.txt", "files/2", "copy")
+        session.advanced.attachments.move("files/1", "large", "files/2", "moved")
+        session.advanced.attachments.delete("files/1", "hello.txt")
+        session.save_changes()
+    with STORE.open_session() as session:
+        one, two = session.load("files/1", User), session.load("files/2", User)
+        equal(session.advanced.attachments.get_names(one), [])
+        equal([file.name for file in session.advanced.attachments.get_names(two)], ["copy", "moved"])
+        session.advanced.attachments.store("files/none", "a", b"a")
+        refused(session.save_changes, "files/none")
+
+
+@test
 def cluster_wide_sessions():
     """cluster-wide sessions change values and documents together, and find each other's changes"""
 

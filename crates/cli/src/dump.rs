@@ -1,6 +1,8 @@
 //! `rookery dump DIR`: the documents of one database as JSON lines, in the order of writing.
 //!
-//! Each line is what a client would get, so that `rookery import` takes it back; after them the counters, one a line, as
+//! Each line is what a client would get, so that `rookery import` takes it back; after them the attachments, as
+//! `{"@attachment":{"DocumentId":"orders/1","Name":"a.txt","Hash":"..","ContentType":"text/plain","Size":5}}` and lines with their contents in
+//! base64, `{"@content":"aGVsbG8="}`; the counters, one a line, as
 //! `{"@counter":{"DocumentId":"orders/1","CounterName":"likes","TotalValue":7}}`, revisions, `{"@revision":{..}}`, compare-exchange values,
 //! `{"@compare-exchange":{"Key":"names/ann","Value":{"Object":1}}}`, and the identities:
 //! `{"@identity":{"Name":"orders|","Value":7}}`. One snapshot, straight from the files.
@@ -9,7 +11,8 @@ use std::io::{BufWriter, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use database::documents::{DocumentStore, ItemKind, StoreOptions};
+use anyhow::Context;
+use database::documents::{Attachment, DocumentStore, ItemKind, Snapshot, StoreOptions, base64};
 use indicatif::ProgressBar;
 
 use crate::folders;
@@ -59,6 +62,9 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
             }
             line.push(b'\n');
             out.write_all(&line)?;
+            if let Some(attachment) = item.attachment()? {
+                write_content(&snapshot, &attachment, &mut out)?;
+            }
             bar.inc(1);
         }
     }
@@ -78,4 +84,18 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     }
     out.flush()?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the content of an attachment, a line for each chunk.
+fn write_content(snapshot: &Snapshot<'_>, attachment: &Attachment<'_>, out: &mut impl Write) -> anyhow::Result<()> {
+    let content = snapshot.content(attachment.hash(), 0..attachment.size())?;
+    let mut content = content.context("the content of an attachment is missing: `rookery check` tells more")?;
+    let mut line = Vec::new();
+    while let Some(bytes) = content.next()? {
+        line.clear();
+        json::Writer::new(&mut line).object(|json| _ = json.name("@content").string(&base64::encode(bytes)));
+        line.push(b'\n');
+        out.write_all(&line)?;
+    }
+    Ok(())
 }

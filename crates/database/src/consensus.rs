@@ -247,9 +247,11 @@ impl<D: FnOnce(Result<Answer>) + Send + 'static> Job for Proposal<D> {
             | Write::DeleteCollection { .. }
             | Write::CleanTombstones { .. }
             | Write::Definitions(_)
+            | Write::Constraint(_)
             | Write::Outputs(_)
             | Write::Exchanges(_)
             | Write::Revisions(_)
+            | Write::Upload(_)
             | Write::Due { .. } => false,
         };
         (is_bounded && self.size <= SHORT_WRITE_SIZE).then_some(self.size)
@@ -278,7 +280,11 @@ impl<D: FnOnce(Result<Answer>) + Send + 'static> Job for Proposal<D> {
             // The conflict may be with a document that is lost with the transaction. Its etag will be given to another write, so the client
             // must not learn its change vector.
             (
-                Some(Err(documents::Error::Conflict { .. } | documents::Error::TransactionConflict { .. })),
+                Some(Err(
+                    documents::Error::Conflict { .. }
+                    | documents::Error::AttachmentConflict { .. }
+                    | documents::Error::TransactionConflict { .. },
+                )),
                 Err(failed),
             ) => Err(failed.into()),
             // Any other refusal is final: the write was not applied, whatever became of the transaction.

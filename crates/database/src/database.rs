@@ -133,6 +133,7 @@ impl Database {
             space_lacking: AtomicU64::new(0),
             presence: Arc::default(),
         });
+        database.store.remove_uploads()?;
         database.indexes.start(&database)?;
         Ok(database)
     }

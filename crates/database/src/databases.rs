@@ -472,6 +472,9 @@ impl Databases {
                 Ok(count) => cleaned += count,
                 Err(error) => tracing::warn!(database = database.name(), %error, "tombstones could not be removed"),
             }
+            if let Err(error) = database.free_contents() {
+                tracing::warn!(database = database.name(), %error, "the room of removed attachments could not be freed");
+            }
             if let Err(error) = database.documents().environment().flush_if_idle() {
                 tracing::warn!(database = database.name(), %error, "an idle database could not be flushed");
             }

@@ -17,6 +17,7 @@
 #![forbid(unsafe_code)]
 
 mod administration;
+mod attachments;
 pub mod backups;
 mod bulk_insert;
 pub mod change_feed;
@@ -58,6 +59,7 @@ pub mod time_span;
 mod tombstones;
 
 pub use administration::Deletion;
+pub use attachments::{ContentUpload, InlineRoom};
 pub use bulk_insert::{BulkInsert, BulkInsertCounts};
 pub use changes::{ChangeListener, Committed, IndexChange};
 pub use client_configuration::ClientConfiguration;

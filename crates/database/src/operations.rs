@@ -35,6 +35,8 @@ pub struct Progress {
     pub documents_processed: u64,
     /// Operations on counters.
     pub counters_processed: u64,
+    /// Attachments.
+    pub attachments_processed: u64,
     /// What an export or import has counted.
     pub transfer: Option<Arc<SmugglerResult>>,
     /// How far a change of revisions is.
@@ -52,6 +54,8 @@ pub struct OperationResult {
     pub documents_processed: u64,
     /// Operations on counters.
     pub counters_processed: u64,
+    /// Attachments.
+    pub attachments_processed: u64,
     /// A sentence for people.
     pub message: String,
     /// Per-document results, if requested.

@@ -1,6 +1,6 @@
 //! Why an operation on documents failed.
 
-use crate::{MissingFeature, Violation};
+use crate::{Duplicate, MissingFeature, Violation};
 
 /// Why an operation on documents failed.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -28,6 +28,37 @@ pub enum Error {
     TransactionConflict {
         /// The conditions that do not hold.
         violations: Vec<Violation>,
+    },
+    /// Another document has the values that a unique constraint watches. Nothing was written.
+    #[error(
+        "The document '{id}' has the same {} as '{other}', which the constraint '{constraint}' does not allow. Nothing was written",
+        fields.join(", ")
+    )]
+    NotUnique {
+        /// The constraint.
+        constraint: String,
+        /// Its fields.
+        fields: Vec<String>,
+        /// The key of the document that was written.
+        id: String,
+        /// The key of the one that has the values.
+        other: String,
+    },
+    /// A unique constraint cannot be made: documents break it.
+    #[error("{}", duplicates_text(.constraint, *.duplicate_count, .duplicates))]
+    Duplicates {
+        /// The constraint.
+        constraint: String,
+        /// How many documents have values that one before them has.
+        duplicate_count: u64,
+        /// The first of them.
+        duplicates: Vec<Duplicate>,
+    },
+    /// A unique constraint that cannot be one.
+    #[error("{rule}")]
+    BadConstraint {
+        /// What is wrong, and what to do.
+        rule: String,
     },
     /// The key of a compare-exchange value over [`limits::VALUE_KEY_SIZE_MAX`](crate::limits::VALUE_KEY_SIZE_MAX).
     #[error("Compare Exchange key cannot exceed {max} bytes, but the key was {size} bytes. The invalid key begins with '{}'", .key.escape_debug())]
@@ -79,6 +110,49 @@ pub enum Error {
         /// The document.
         id: String,
     },
+    /// Attachments belong to a document that exists. Store the document first.
+    #[error("Document '{document_id}' does not exist. Cannot put attachment '{name}' on a missing document.", name = .name.escape_debug())]
+    NoDocumentForAttachment {
+        /// The document.
+        document_id: String,
+        /// The attachment.
+        name: String,
+    },
+    /// An attachment that is to be moved or copied is not there.
+    #[error("There is no attachment with '{name}' name for document '{document_id}'.", name = .name.escape_debug())]
+    MissingAttachment {
+        /// The document.
+        document_id: String,
+        /// The attachment.
+        name: String,
+    },
+    /// Someone else changed the attachment first. Read it again, then retry.
+    #[error("{}", attachment_conflict((.document_id, .name), .operation, .expected, .actual))]
+    AttachmentConflict {
+        /// The document.
+        document_id: String,
+        /// The attachment.
+        name: String,
+        /// What was attempted.
+        operation: Operation,
+        /// The change vector given; empty: a new attachment was expected.
+        expected: String,
+        /// What there is.
+        actual: Actual,
+    },
+    /// A name or a content type that no attachment can have.
+    #[error("the attachment '{}' is not valid: {rule}", .name.escape_debug())]
+    BadAttachment {
+        /// The name given.
+        name: String,
+        /// The rule it breaks.
+        rule: &'static str,
+    },
+    /// The pieces of a content that was uploaded are gone: the database was compacted or reopened meanwhile. Send the content again.
+    #[error(
+        "the content of an attachment was lost before the attachment was stored, because the database was reopened; send it again"
+    )]
+    UploadLost,
     /// A counter is a 64-bit number. Raise it by less, or delete it.
     #[error("Could not increment counter '{name}' from document '{document_id}' with value '{value}' by '{delta}'.")]
     CounterOverflow {
@@ -233,9 +307,51 @@ impl Actual {
 }
 
 /// The words that clients and their tests know.
+fn duplicates_text(constraint: &str, count: u64, duplicates: &[Duplicate]) -> String {
+    let told = duplicates
+        .iter()
+        .take(DUPLICATES_IN_TEXT)
+        .map(|Duplicate { values, ids: [one, other] }| format!("'{one}' and '{other}' have {}", values.join(", ")));
+    let told: Vec<String> = told.collect();
+    let more = if count > told.len() as u64 { " and others" } else { "" };
+    format!(
+        "The constraint '{constraint}' cannot be made, because {count} documents break it: {}{more}. Change them first",
+        told.join("; ")
+    )
+}
+
+/// Duplicates in the text of an error.
+const DUPLICATES_IN_TEXT: usize = 10;
+
 fn transaction_conflict(violations: &[Violation]) -> String {
     let lines: Vec<String> = violations.iter().map(Violation::to_string).collect();
     format!("Failed to execute cluster transaction due to the following issues: {}", lines.join("\n"))
+}
+
+/// The words that clients and their tests know.
+fn attachment_conflict(
+    (document_id, name): (&str, &str),
+    operation: &Operation,
+    expected: &str,
+    actual: &Actual,
+) -> String {
+    const END: &str = "Optimistic concurrency violation, transaction will be aborted.";
+    let (name, attempt) = (name.escape_debug(), if *operation == Operation::Delete { "Delete" } else { "Put" });
+    match (actual, expected) {
+        (Actual::OfThisBatch, _) => format!(
+            "Attachment {name} of '{document_id}' was written by an earlier command of this batch, so it cannot have the change vector \
+             '{expected}'. {END}"
+        ),
+        (Actual::Vector(actual), "") => format!(
+            "Attachment {name} of '{document_id}' has change vector {actual}, but {attempt} was called with expecting new document. {END}"
+        ),
+        (Actual::Vector(actual), _) => format!(
+            "Attachment {name} of '{document_id}' has change vector {actual}, but {attempt} was called with change vector {expected}. {END}"
+        ),
+        (Actual::Missing, _) => format!(
+            "Attachment {name} of '{document_id}' does not exist, but {attempt} was called with change vector '{expected}'. {END}"
+        ),
+    }
 }
 
 /// The words that clients and their tests know.

@@ -44,8 +44,10 @@ macro_rules! features {
 }
 
 features! {
-    Attachments, "attachments", "attachments",
-        "An attachment is a file that belongs to a document.";
+    Attachments, "functions of attachments", "attachments",
+        "Some functions read attachments of documents.";
+    RemoteAttachments, "remote attachments", "remote-attachments",
+        "RavenDB can move attachments to an object store, and read them from there.";
     TimeSeries, "time series", "time-series",
         "A time series is a sequence of values with times that belongs to a document.";
     Revisions, "revisions", "revisions",

@@ -10,10 +10,12 @@
 //! of stability.
 #![forbid(unsafe_code)]
 
+mod attachments;
 mod change_vector;
 mod changes;
 mod commands;
 mod compare_exchange;
+mod constraints;
 mod counters;
 mod definitions;
 mod document;
@@ -33,6 +35,11 @@ mod wire;
 mod write;
 mod writing;
 
+pub use attachments::command::{AttachmentAction, AttachmentCommand, AttachmentDetails, content_length};
+pub use attachments::contents::NewContent;
+pub use attachments::hash::{ContentHash, ContentHasher};
+pub use attachments::read::Attachment;
+pub use attachments::upload::{Upload, UploadId};
 pub use change_vector::{ChangeVector, Order};
 pub use changes::{ChangedCounter, Changes, DocumentChange};
 pub use commands::batch::Batch;
@@ -46,6 +53,7 @@ pub use compare_exchange::{
     BulkDocs, ClusterTransaction, CompareExchangeValue, Exchanged, TransactionOutcome, ValueChange, ValuesByPrefix,
     Violation, is_guard,
 };
+pub use constraints::{ConstraintChange, Duplicate, UniqueConstraint};
 pub use counters::command::{CounterAction, CounterCommand, CounterDetail, CounterOperation};
 pub use counters::includes::{ALL_COUNTERS, CounterIncludes};
 pub use counters::read::Counter;

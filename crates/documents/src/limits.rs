@@ -11,6 +11,22 @@ pub const COUNTER_NAME_SIZE_MAX: usize = 512;
 /// Bytes of the list of all names of a document's counters, as JSON. It is written with each name that is added.
 pub const COUNTER_NAMES_SIZE_MAX: usize = 4 * 1024 * 1024;
 
+/// Bytes of the name of an attachment.
+pub const ATTACHMENT_NAME_SIZE_MAX: usize = 512;
+
+/// Bytes of the content type of an attachment.
+pub const ATTACHMENT_TYPE_SIZE_MAX: usize = 1024;
+
+/// Bytes of the list of all attachments of a document, as JSON. It is written with each attachment that is added.
+pub const ATTACHMENT_LIST_SIZE_MAX: usize = 4 * 1024 * 1024;
+
+/// Bytes of contents that come with the commands of one batch, all of them together. They are held in memory until the batch has run;
+/// others are uploaded before it.
+pub const INLINE_CONTENT_SIZE_MAX: usize = 1024 * 1024;
+
+/// Bytes of one piece of an upload. Each piece is a transaction, which is held in memory until it has run.
+pub const CONTENT_PIECE_SIZE_MAX: usize = 4 * storage::limits::CONTENT_CHUNK_SIZE_MAX;
+
 /// Databases that a counter can have values of.
 pub const COUNTER_NODE_COUNT_MAX: usize = 1024;
 
@@ -37,6 +53,15 @@ pub const REVISIONS_PURGED_AT_ONCE: u64 = 1024;
 
 /// Documents whose revisions one transaction changes at most, when an operation goes through all of them.
 pub const REVISED_DOCUMENTS_AT_ONCE: usize = 256;
+
+/// Unique constraints of a database.
+pub const CONSTRAINTS_MAX: usize = 256;
+/// Fields of a unique constraint.
+pub const CONSTRAINT_FIELDS_MAX: usize = 16;
+/// Bytes of the name of a unique constraint.
+pub const CONSTRAINT_NAME_SIZE_MAX: usize = 512;
+/// Duplicates that are told when a unique constraint cannot be made.
+pub const DUPLICATES_TOLD_MAX: usize = 100;
 
 /// Tombstones cleaned in one transaction, for the same reason.
 pub const TOMBSTONE_CLEANING_COUNT_MAX: usize = 4096;

@@ -44,6 +44,8 @@ pub struct Statistics {
     pub counts: PerKind<ItemCounts>,
     /// Identities.
     pub identity_count: u64,
+    /// Contents of attachments, each counted once.
+    pub content_count: u64,
     /// The vector that covers all documents; empty when there was no write.
     pub change_vector: String,
 }
@@ -261,6 +263,7 @@ impl<'s> Snapshot<'s> {
             last_document_etag: self.last_document_etag()?,
             counts,
             identity_count: self.store.schema.identity_count(&self.tx)?,
+            content_count: crate::attachments::contents::content_count(&self.store.schema.state, &self.tx)?,
             change_vector: self.change_vector()?,
         })
     }

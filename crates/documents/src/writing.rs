@@ -15,6 +15,7 @@ use crate::commands::command::{Action, Command, Expected};
 use crate::commands::patch::Patched;
 use crate::commands::put::PutDecision;
 use crate::compare_exchange::GuardIndexes;
+use crate::constraints::Unique;
 use crate::ids::id;
 use crate::items::collections::{Collection, ItemCounts};
 use crate::items::found::CurrentItem;
@@ -38,6 +39,8 @@ pub struct Writing<'a, 'e> {
     pub(crate) skips_revisions: bool,
     /// Of the cluster-wide transaction that is applied; empty in any other write.
     pub(crate) guard_indexes: GuardIndexes,
+    /// The constraints of documents.
+    pub(crate) unique: Unique,
     last_etag: Etag,
     first_etag: Etag,
     collections: Vec<CachedCollection>,
@@ -71,6 +74,7 @@ impl<'a, 'e> Writing<'a, 'e> {
             revisions: stamp.revisions,
             skips_revisions: false,
             guard_indexes: GuardIndexes::new(),
+            unique: Unique::default(),
             last_etag,
             first_etag: last_etag,
             collections: Vec::new(),
@@ -81,8 +85,9 @@ impl<'a, 'e> Writing<'a, 'e> {
         })
     }
 
-    /// Writes what was kept in memory. Without this nothing else may be committed.
-    pub(crate) fn finish(self) -> Result<()> {
+    /// Writes what was kept in memory, and checks what can be checked at the end alone. Without this nothing else may be committed.
+    pub(crate) fn finish(mut self) -> Result<()> {
+        self.check_unique()?;
         let schema = &self.store.schema;
         if self.last_etag != self.first_etag {
             schema.set_last_etag(self.tx, self.last_etag)?;
@@ -309,6 +314,11 @@ impl<'a, 'e> Writing<'a, 'e> {
                 Err(Error::BadBatch { rule: "a batch with patches must be resolved before it is run".to_owned() })
             }
             Action::Patched(patched) => self.run_patched(batch, patched, outcome),
+            Action::Attachment(attachment) => {
+                let result = self.run_attachment(attachment, &command.expected)?;
+                outcome.attachment_count += u64::from(!matches!(result, CommandResult::AttachmentDelete { .. }));
+                Ok(result)
+            }
             Action::Counters(counters) => {
                 let (result, done_count) = self.run_counters(counters)?;
                 outcome.counter_count += done_count;

@@ -49,6 +49,14 @@ impl WriteResult {
                 (report.id, written.map(|written| written.change_vector), false)
             }
             CommandResult::Counters { id, document_change_vector, .. } => (id, document_change_vector, false),
+            CommandResult::AttachmentPut { details, document_change_vector }
+            | CommandResult::AttachmentCopy { details, document_change_vector } => {
+                (details.document_id, Some(document_change_vector), false)
+            }
+            CommandResult::AttachmentDelete { id, document_change_vector, .. } => (id, document_change_vector, false),
+            CommandResult::AttachmentMove { id, document_change_vector, .. } => {
+                (id, Some(document_change_vector), false)
+            }
             CommandResult::PatchMany | CommandResult::TrackChanges => (String::new(), None, false),
         };
         WriteResult { id, change_vector, is_deleted }

@@ -122,6 +122,11 @@ pub(crate) fn of_documents(error: documents::Error) -> Error {
         | E::MissingDocument { .. }
         | E::CounterOverflow { .. }
         | E::BadCounterName { .. }
+        | E::NoDocumentForAttachment { .. }
+        | E::MissingAttachment { .. }
+        | E::AttachmentConflict { .. }
+        | E::BadAttachment { .. }
+        | E::UploadLost
         | E::Json(_)
         | E::NotAnObject { .. }
         | E::TooLarge { .. }

@@ -686,6 +686,20 @@ fn documents_shape(error: &database::documents::Error) -> Shape {
                 ("ActualChangeVector", actual.vector().map(str::to_owned)),
             ],
         },
+        // As of any other write that came too late.
+        E::NotUnique { constraint, id, other, .. } => Shape {
+            status: StatusCode::CONFLICT,
+            exception: CONCURRENCY,
+            extra: vec![
+                ("Id", Some(id.clone())),
+                ("ExpectedChangeVector", None),
+                ("ActualChangeVector", None),
+                ("Constraint", Some(constraint.clone())),
+                ("ConflictingId", Some(other.clone())),
+            ],
+        },
+        E::Duplicates { .. } => Shape::new(StatusCode::CONFLICT, INVALID_OPERATION),
+        E::BadConstraint { .. } => Shape::refused(ARGUMENT),
         E::TransactionConflict { .. } => Shape {
             status: StatusCode::CONFLICT,
             exception: TRANSACTION_CONCURRENCY,
@@ -699,8 +713,23 @@ fn documents_shape(error: &database::documents::Error) -> Shape {
             extra: vec![("Id", Some(id.clone())), ("ExpectedChangeVector", None), ("ActualChangeVector", None)],
         },
         E::CollectionMismatch { .. } => Shape::refused(COLLECTION_MISMATCH),
-        E::BadId { .. } | E::BadCounterName { .. } => Shape::refused(ARGUMENT),
-        E::MissingDocument { .. } => Shape::refused("Raven.Client.Exceptions.Documents.DocumentDoesNotExistException"),
+        E::MissingAttachment { .. } => {
+            Shape::refused("Raven.Client.Exceptions.Documents.Attachments.AttachmentDoesNotExistException")
+        }
+        E::AttachmentConflict { document_id, expected, actual, .. } => Shape {
+            status: StatusCode::CONFLICT,
+            exception: CONCURRENCY,
+            extra: vec![
+                ("Id", Some(document_id.clone())),
+                ("ExpectedChangeVector", Some(expected.clone())),
+                ("ActualChangeVector", actual.vector().map(str::to_owned)),
+            ],
+        },
+        E::UploadLost => Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.RavenTimeoutException"),
+        E::BadId { .. } | E::BadCounterName { .. } | E::BadAttachment { .. } => Shape::refused(ARGUMENT),
+        E::MissingDocument { .. } | E::NoDocumentForAttachment { .. } => {
+            Shape::refused("Raven.Client.Exceptions.Documents.DocumentDoesNotExistException")
+        }
         E::CounterOverflow { .. } => Shape::refused(COUNTER_OVERFLOW),
         E::Json(error) if error.reason == json::Reason::UnexpectedEnd => Shape::refused(END_OF_STREAM),
         E::Json(_) => Shape::refused(INVALID_DATA),

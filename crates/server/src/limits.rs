@@ -211,6 +211,15 @@ pub(crate) const STREAM_PARTS_MAX: usize = 4;
 /// What a bulk insert collects from the network while the part before is cut and checked, in bytes.
 pub(crate) const BULK_INSERT_PART_SIZE: usize = 1 << 20;
 
+/// Parts of the form that a batch comes in: one more than the attachments it stores.
+pub(crate) const BATCH_PARTS_MAX: usize = 65_536;
+
+/// Bytes of a content that are read and sent at once.
+pub(crate) const ATTACHMENT_PART_SIZE: u64 = storage::limits::CONTENT_CHUNK_SIZE_MAX as u64;
+
+/// Up to this size, in bytes, a content is read on a network thread.
+pub(crate) const SHORT_ATTACHMENT_SIZE: u64 = 64 << 10;
+
 /// Bytes of the head of a part of a form.
 pub(crate) const FORM_HEAD_SIZE_MAX: usize = 16 << 10;
 /// Parts of a form.

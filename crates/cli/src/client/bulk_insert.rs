@@ -30,6 +30,12 @@ impl BulkInsert {
         if self.chunk.len() >= CHUNK_SIZE { self.send_chunk() } else { Ok(()) }
     }
 
+    /// Sends bytes that belong to the command before, as its `ContentLength` says.
+    pub(crate) fn send_raw(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
+        self.chunk.extend_from_slice(bytes);
+        if self.chunk.len() >= CHUNK_SIZE { self.send_chunk() } else { Ok(()) }
+    }
+
     /// Ends the array and waits until all of it is stored.
     pub(crate) fn finish(mut self) -> anyhow::Result<()> {
         self.chunk.push(b']');

@@ -8,6 +8,7 @@
 //! document, so that a file without one leaves no database behind.
 
 mod arguments;
+mod attachments;
 mod dump;
 mod elements;
 mod interrupt;
@@ -29,6 +30,7 @@ use crate::output::{complain, output};
 use crate::progress;
 pub(crate) use arguments::Arguments;
 use arguments::FileFormat;
+use attachments::{AttachmentRow, Attachments};
 use interrupt::{INTERRUPTED, Interrupt};
 use name::PlainName;
 use rows::{Format, Rows, Shape};
@@ -147,6 +149,7 @@ struct Import<'a> {
     documents: u64,
     made_ids: u64,
     counters: u64,
+    attachments: Attachments,
     identities: u64,
     /// Compare-exchange values.
     values: u64,
@@ -174,6 +177,7 @@ impl<'a> Import<'a> {
             documents: 0,
             made_ids: 0,
             counters: 0,
+            attachments: Attachments::default(),
             identities: 0,
             values: 0,
             skipped: Skipped::default(),
@@ -182,6 +186,20 @@ impl<'a> Import<'a> {
 
     /// Sends one row to the server. Inner error: the row is no document.
     fn store(&mut self, row: &rows::Row<'_>) -> anyhow::Result<Result<(), String>> {
+        let attachment = AttachmentRow::of(row);
+        if !matches!(attachment, Some(AttachmentRow::Content(_))) {
+            self.attachments.ensure_complete()?;
+        }
+        if let Some(attachment) = attachment {
+            let insert = match &mut self.insert {
+                Some(insert) => insert,
+                None => {
+                    self.client.ensure_database(self.database)?;
+                    self.insert.insert(self.client.bulk_insert(self.database)?)
+                }
+            };
+            return self.attachments.send(attachment, insert);
+        }
         let identity = row.identity();
         self.command.clear();
         let value = row.compare_exchange_value();
@@ -223,11 +241,13 @@ impl<'a> Import<'a> {
 
     /// Waits until all is stored.
     fn finish(self) -> anyhow::Result<Tally> {
+        self.attachments.ensure_complete()?;
         if let Some(insert) = self.insert {
             insert.finish()?;
         }
-        let Import { row_count, documents, made_ids, counters, identities, values, skipped, .. } = self;
-        Ok(Tally { row_count, documents, made_ids, counters, identities, values, skipped })
+        let Import { row_count, documents, made_ids, counters, attachments, identities, values, skipped, .. } = self;
+        let attachments = attachments.count;
+        Ok(Tally { row_count, documents, made_ids, counters, attachments, identities, values, skipped })
     }
 }
 
@@ -238,6 +258,7 @@ struct Tally {
     /// Documents whose ids the server made.
     made_ids: u64,
     counters: u64,
+    attachments: u64,
     identities: u64,
     values: u64,
     skipped: Skipped,
@@ -257,6 +278,10 @@ impl Tally {
             0 => String::new(),
             count => format!(", {}", counted(count, "counter")),
         };
+        let attachments = match self.attachments {
+            0 => String::new(),
+            count => format!(", {}", counted(count, "attachment")),
+        };
         let values = match self.values {
             0 => String::new(),
             count => format!(" and {}", counted(count, "compare-exchange value")),
@@ -264,7 +289,10 @@ impl Tally {
         let documents = counted(self.documents, "document");
         let are = is_or_are(stored);
         if stored > 0 {
-            writeln!(output(), "{documents}{counters}{identities}{values} from {file} {are} in '{database}'")?;
+            writeln!(
+                output(),
+                "{documents}{attachments}{counters}{identities}{values} from {file} {are} in '{database}'"
+            )?;
         }
         if self.skipped.rows > 0 {
             let shown = if self.skipped.rows > SHOWN_MAX { "; the first of them are shown above" } else { "" };

@@ -254,6 +254,13 @@ impl Place {
     }
 }
 
+impl<'r> Row<'r> {
+    /// The row as an object.
+    pub fn object(&self) -> Raw<'r> {
+        self.0
+    }
+}
+
 impl Row<'_> {
     /// Name and value, if the row is what `rookery dump` writes for an identity.
     pub fn identity(&self) -> Option<(String, i64)> {

@@ -10,6 +10,7 @@
 mod abuse;
 mod backups;
 mod client;
+mod consumers;
 mod creator;
 mod damage;
 mod full_backups;

@@ -455,6 +455,7 @@ impl Shared {
         Ok(OperationResult {
             total,
             documents_processed: documents,
+            attachments_processed: 0,
             counters_processed: 0,
             message: format!("Backed up {total} items."),
             details: Vec::new(),

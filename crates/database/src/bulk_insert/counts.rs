@@ -9,6 +9,8 @@ pub struct BulkInsertCounts {
     pub documents: u64,
     /// Operations on counters.
     pub counters: u64,
+    /// Attachments.
+    pub attachments: u64,
     /// Transactions.
     pub batches: u64,
     /// The id of the last document.

@@ -9,7 +9,7 @@ mod counts;
 
 use std::sync::Arc;
 
-use documents::{Batch, Expected};
+use documents::{Batch, Expected, content_length};
 use json::{Element, ElementScanner};
 use storage::memory::MemoryReservation;
 
@@ -17,6 +17,7 @@ use crate::flight::Flight;
 use crate::limits::{BULK_BATCH_COUNT_MAX, BULK_BATCH_SIZE_MAX, BULK_BUFFER_SIZE_KEPT, BULK_ELEMENT_SIZE_MAX};
 pub use counts::BulkInsertCounts;
 
+use crate::attachments::{ContentReceiver, ContentUpload, InlineRoom};
 use crate::{Database, Error, Operation, OperationResult, OperationStatus, Progress, Result};
 
 /// One bulk insert. Its functions may wait for the disk: call them on a thread that may.
@@ -30,6 +31,11 @@ pub struct BulkInsert {
     reservation: MemoryReservation,
     batch: Batch,
     skip_unchanged: bool,
+    /// The content of the last command, while its bytes arrive, and how many are to come.
+    content: Option<(ContentReceiver, u64)>,
+    /// Contents of the batch that are stored already.
+    uploads: Vec<ContentUpload>,
+    inline_room: InlineRoom,
     flight: Arc<Flight<BulkInsertCounts>>,
 }
 
@@ -50,6 +56,9 @@ impl Database {
             reservation: self.limits().bodies.reservation(),
             batch: Batch::new().skip_unchanged(skip_unchanged),
             skip_unchanged,
+            content: None,
+            uploads: Vec::new(),
+            inline_room: InlineRoom::default(),
             flight: Flight::new(),
         })
     }
@@ -113,13 +122,47 @@ impl BulkInsert {
 
     /// Takes all whole elements; gives how many bytes are done with.
     fn scan(&mut self, buffer: &[u8]) -> Result<usize> {
-        while let Element::Complete(range) = self.scanner.next(buffer)? {
-            self.batch.push_bulk_element(buffer.get(range).unwrap_or_default())?;
-            self.send_if_full()?;
+        let mut passed = 0;
+        loop {
+            // The bytes of a content are no JSON: the scanner goes on behind them.
+            if self.content.is_some() {
+                let consumed = self.scanner.consumed();
+                self.scanner.discard(consumed);
+                passed += consumed;
+                passed += self.take_content(buffer.get(passed..).unwrap_or_default())?;
+                if self.content.is_some() {
+                    return Ok(passed);
+                }
+            }
+            let rest = buffer.get(passed..).unwrap_or_default();
+            let Element::Complete(range) = self.scanner.next(rest)? else { break };
+            let element = rest.get(range).unwrap_or_default();
+            self.batch.push_bulk_element(element)?;
+            match self.batch.awaits_last_content() {
+                true => self.content = Some((ContentReceiver::new(&self.database), content_length(element)?)),
+                false => self.send_if_full()?,
+            }
         }
         let consumed = self.scanner.consumed();
         self.scanner.discard(consumed);
-        Ok(consumed)
+        Ok(passed + consumed)
+    }
+
+    /// Takes bytes of the content of the last command; gives how many.
+    fn take_content(&mut self, bytes: &[u8]) -> Result<usize> {
+        let Some((mut receiver, left)) = self.content.take() else { return Ok(0) };
+        let size = usize::try_from(left).unwrap_or(usize::MAX).min(bytes.len());
+        receiver.add(bytes.get(..size).unwrap_or_default())?;
+        let left = left - size as u64;
+        if left > 0 {
+            self.content = Some((receiver, left));
+            return Ok(size);
+        }
+        let (content, upload) = receiver.finish(&mut self.inline_room)?;
+        self.batch.give_contents(vec![content])?;
+        self.uploads.extend(upload);
+        self.send_if_full()?;
+        Ok(size)
     }
 
     /// Adds one command that was cut out elsewhere.
@@ -155,7 +198,7 @@ impl BulkInsert {
 
     /// Whether commands wait for their batch to be full.
     pub fn has_open_batch(&self) -> bool {
-        !self.batch.is_empty()
+        !self.batch.is_empty() && self.content.is_none()
     }
 
     /// Submits the commands that were added and not yet submitted, although their batch is not full. Waits while
@@ -165,7 +208,8 @@ impl BulkInsert {
     ///
     /// As [`feed`](Self::feed).
     pub fn flush(&mut self) -> Result<()> {
-        self.send()
+        // A command whose content is on its way stays with those before it.
+        if self.content.is_some() { Ok(()) } else { self.send() }
     }
 
     /// Sends the batch on its way, when there is room.
@@ -175,13 +219,17 @@ impl BulkInsert {
         }
         self.flight.begin()?;
         let batch = std::mem::replace(&mut self.batch, Batch::new().skip_unchanged(self.skip_unchanged));
+        let uploads = std::mem::take(&mut self.uploads);
+        self.inline_room = InlineRoom::default();
         let count = batch.len() as u64;
         let (flight, operation) = (self.flight.clone(), self.operation.clone());
         self.database.submit_blocking(batch, move |outcome| {
             flight.land(outcome, |counts, outcome| {
+                uploads.into_iter().for_each(ContentUpload::linked);
                 counts.items += count;
                 counts.documents += outcome.stored_count;
                 counts.counters += outcome.counter_count;
+                counts.attachments += outcome.attachment_count;
                 counts.batches += 1;
                 counts.last_id = outcome.last_id.or_else(|| counts.last_id.take());
                 operation.set_progress(Progress {
@@ -191,6 +239,7 @@ impl BulkInsert {
                     last_processed_id: counts.last_id.clone(),
                     documents_processed: counts.documents,
                     counters_processed: counts.counters,
+                    attachments_processed: counts.attachments,
                     ..Progress::default()
                 });
             });
@@ -212,6 +261,7 @@ impl BulkInsert {
                     total: counts.items,
                     documents_processed: counts.documents,
                     counters_processed: counts.counters,
+                    attachments_processed: counts.attachments,
                     message: format!("Processed {} items.", counts.items),
                     ..OperationResult::default()
                 }));

@@ -1,11 +1,12 @@
 //! Writes a database as a dump: all of one snapshot, whatever is written meanwhile.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use documents::{Date, Document, EMPTY_COLLECTION, Etag, ItemKind, Snapshot};
+use documents::{ContentHash, Date, Document, EMPTY_COLLECTION, Etag, ItemKind, Snapshot};
 use json::{Properties, Raw, Value, Writer};
 
+use super::attachments;
 use super::counters::CounterGroup;
 use super::pace::Pace;
 use super::transform::{Transform, Transformed};
@@ -58,6 +59,8 @@ pub(crate) struct DumpWriter {
     record_parts: &'static [&'static str],
     /// Documents and tombstones up to this etag are left out.
     after: Etag,
+    /// Contents that were written.
+    contents: HashSet<ContentHash>,
     result: SmugglerResult,
     pace: Pace,
     now: Date,
@@ -89,6 +92,7 @@ impl Database {
             record,
             record_parts: &[],
             after: 0,
+            contents: HashSet::new(),
             result: SmugglerResult::default(),
             now: Date::now(),
         };
@@ -145,6 +149,7 @@ impl DumpWriter {
             record,
             record_parts: record::OF_BACKUPS,
             after,
+            contents: HashSet::new(),
             result: SmugglerResult::default(),
             pace,
             now: Date::now(),
@@ -349,8 +354,51 @@ impl DumpWriter {
                 let Some(document) = item.document() else { continue };
                 self.look(ItemType::Documents)?;
                 self.pace.step(&self.operation)?;
+                if self.options.types.has(ItemType::Attachments)
+                    && document.flags().has_attachments()
+                    && self.is_meant(&document)
+                {
+                    self.contents(snapshot, &document, &mut is_first, sink)?;
+                }
                 self.document(&document, &mut is_first, sink)?;
                 sink.part_done()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the contents of a document's attachments that stand nowhere before it. A dump that continues another one has those of new
+    /// attachments alone.
+    fn contents<S: DumpSink>(
+        &mut self,
+        snapshot: &Snapshot<'_>,
+        document: &Document<'_>,
+        is_first: &mut bool,
+        sink: &mut S,
+    ) -> Result<(), S::Error> {
+        for attachment in snapshot.attachments(document.id()).map_err(Error::from)? {
+            let (hash, etag) = (attachment.hash(), attachment.item().etag());
+            if etag <= self.after || !self.contents.insert(hash) {
+                continue;
+            }
+            self.result.begin(ItemType::Attachments);
+            let counts = self.result.counts_mut(ItemType::Attachments);
+            counts.read += 1;
+            counts.last_etag = etag;
+            counts.size = counts.size.saturating_add(attachment.size());
+            if !std::mem::take(is_first) {
+                sink.buffer().push(b',');
+            }
+            attachments::write_head(&mut Writer::new(sink.buffer()), &attachment);
+            let missing = || documents::Error::Corrupt { rule: "the content of an attachment is stored" };
+            let content = snapshot.content(hash, 0..attachment.size()).map_err(Error::from)?;
+            let mut content = content.ok_or_else(missing).map_err(Error::from)?;
+            while let Some(bytes) = content.next().map_err(Error::from)? {
+                sink.buffer().extend_from_slice(bytes);
+                sink.part_done()?;
+                if self.operation.is_killed() || self.database.is_closed() {
+                    return Err(Error::Canceled.into());
+                }
             }
         }
         Ok(())
@@ -420,7 +468,9 @@ impl DumpWriter {
 
     fn tombstones<S: DumpSink>(&mut self, snapshot: &Snapshot<'_>, sink: &mut S) -> Result<(), S::Error> {
         let mut is_first = true;
-        for item in snapshot.deletions(&[ItemKind::Document], None, self.after).map_err(Error::from)? {
+        for item in
+            snapshot.deletions(&[ItemKind::Document, ItemKind::Attachment], None, self.after).map_err(Error::from)?
+        {
             let item = item.map_err(Error::from)?;
             let collection = snapshot.collection_of(&item).map_err(Error::from)?;
             self.look(ItemType::Tombstones)?;
@@ -436,7 +486,15 @@ impl DumpWriter {
             }
             let start = out.len();
             Writer::new(out).object(|json| {
-                json.name("Key").string(item.id()).name("Type").string("Document");
+                match item.attachment_name() {
+                    Some(name) => {
+                        let key = attachments::tombstone_key(item.document_id(), name);
+                        json.name("Key").string(&key).name("Type").string("Attachment");
+                    }
+                    None => {
+                        json.name("Key").string(item.id()).name("Type").string("Document");
+                    }
+                }
                 json.name("Collection").string(if collection.is_empty() { EMPTY_COLLECTION } else { &collection });
                 json.name("Flags").string("None").name("ChangeVector").string(&item.change_vector());
                 // The etag that the document had is not kept.

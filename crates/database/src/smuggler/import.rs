@@ -13,6 +13,7 @@ use documents::{
 use json::{Kind, Minifier, Raw, Value};
 use storage::memory::MemoryReservation;
 
+use super::attachments::{self, DumpedContents};
 use super::indexes::IndexRefused;
 use super::lenient::without_trailing_commas;
 use super::metadata::DumpedMetadata;
@@ -20,6 +21,7 @@ use super::pace::Pace;
 use super::reader::{DumpError, DumpReader, Event, Part};
 use super::transform::{Transform, Transformed};
 use super::{ItemType, ItemTypes, SmugglerOptions, SmugglerResult, counters, indexes, values};
+use crate::attachments::ContentUpload;
 use crate::flight::Flight;
 use crate::limits::{BULK_BATCH_COUNT_MAX, BULK_BATCH_SIZE_MAX, BULK_BUFFER_SIZE_KEPT};
 use crate::{Database, Error, Operation, OperationId, OperationResult, OperationStatus, Progress, Result};
@@ -50,6 +52,9 @@ struct ImportWork {
     transform: Option<Transform>,
     minifier: Minifier,
     batch: Batch,
+    contents: DumpedContents,
+    /// Whether the bytes behind the last element are a content to be stored.
+    is_content_wanted: bool,
     /// Changes of compare-exchange values that are not on their way yet, and their bytes.
     /// Revisions that wait for their write to be full.
     revisions: Vec<ImportedRevision>,
@@ -115,6 +120,8 @@ impl Database {
                 transform,
                 minifier: Minifier::new(),
                 batch,
+                contents: DumpedContents::new(self),
+                is_content_wanted: false,
                 values: Vec::new(),
                 revisions: Vec::new(),
                 revisions_size: 0,
@@ -157,10 +164,13 @@ impl Import {
                 Event::Begin => self.work.begin_section(self.reader.section()),
                 Event::End => self.work.end_section(),
                 Event::Value(value) => self.work.value(value)?,
+                Event::Raw(bytes) => self.work.content(bytes)?,
                 Event::Element(element) => {
                     let skipped = self.work.element(element)?;
-                    if skipped > 0 {
-                        self.reader.skip(skipped);
+                    match self.work.is_content_wanted {
+                        true => self.reader.lend(skipped),
+                        false if skipped > 0 => self.reader.skip(skipped),
+                        false => {}
                     }
                 }
             }
@@ -378,6 +388,7 @@ impl ImportWork {
             return Err(Error::Canceled);
         }
         let item_type = self.section;
+        self.is_content_wanted = false;
         match item_type {
             ItemType::Documents | ItemType::RevisionDocuments => {
                 return self.checked(part.bytes, |work, document| work.document(part, document));
@@ -454,12 +465,7 @@ impl ImportWork {
         };
         let metadata = DumpedMetadata::of(document);
         if metadata.export_type.as_deref() == Some("Attachment") {
-            let blob_size = document.get("Size").and_then(Raw::as_u64).unwrap_or(0);
-            let counts = self.result.counts_mut(ItemType::Attachments);
-            counts.read += 1;
-            counts.is_skipped = true;
-            counts.size = counts.size.saturating_add(blob_size);
-            return Ok(blob_size);
+            return self.attachment(document);
         }
         let is_stored = self.is_stored(item_type);
         let counts = self.result.counts_mut(item_type);
@@ -473,6 +479,30 @@ impl ImportWork {
             }
         }
         Ok(0)
+    }
+
+    /// A content, whose bytes follow. Gives how many.
+    fn attachment(&mut self, head: Raw<'_>) -> Result<u64> {
+        let blob_size = head.get("Size").and_then(Raw::as_u64).unwrap_or(0);
+        self.is_content_wanted = self.is_stored(self.section) && self.is_stored(ItemType::Attachments);
+        let counts = self.result.counts_mut(ItemType::Attachments);
+        counts.read += 1;
+        counts.is_processed |= self.is_content_wanted;
+        counts.is_skipped = !self.is_content_wanted;
+        counts.size = counts.size.saturating_add(blob_size);
+        if self.is_content_wanted { self.contents.begin(head) } else { Ok(blob_size) }
+    }
+
+    /// Bytes of the content that arrives.
+    fn content(&mut self, bytes: &[u8]) -> Result<()> {
+        if self.operation.is_killed() {
+            return Err(Error::Canceled);
+        }
+        if !self.contents.take(bytes)? {
+            self.result.counts_mut(ItemType::Attachments).errored += 1;
+            self.result.error("The content of an attachment was skipped: it has another hash than the dump says.");
+        }
+        Ok(())
     }
 
     fn store_document(&mut self, part: Part<'_>, document: Raw<'_>, metadata: &DumpedMetadata<'_>) -> Result<()> {
@@ -509,10 +539,28 @@ impl ImportWork {
         }
         let document = transformed.as_deref().map_or(document, Raw::new);
         match self.batch.push_imported(id, document, metadata.last_modified).map_err(Error::from) {
-            Ok(()) => self.send_if_full(),
-            Err(error) if is_about_a_document(&error) => self.refuse(ItemType::Documents, part, error.to_string()),
-            Err(error) => Err(error),
+            Ok(()) => {}
+            Err(error) if is_about_a_document(&error) => {
+                return self.refuse(ItemType::Documents, part, error.to_string());
+            }
+            Err(error) => return Err(error),
         }
+        if metadata.has_attachments && self.is_stored(ItemType::Attachments) {
+            match self.contents.add_to(&mut self.batch, id, document) {
+                Ok(missing) => {
+                    self.result.counts_mut(ItemType::Attachments).errored += missing.len() as u64;
+                    for name in missing {
+                        let rule = "its content is neither in the dump nor in the database";
+                        self.result.warn(&format!("The attachment '{name}' of '{id}' was skipped: {rule}."));
+                    }
+                }
+                Err(error) if is_about_a_document(&error) => {
+                    return self.refuse(ItemType::Attachments, part, error.to_string());
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        self.send_if_full()
     }
 
     /// Whether the options mean a document.
@@ -534,7 +582,11 @@ impl ImportWork {
     }
 
     fn tombstone(&mut self, part: Part<'_>, element: Raw<'_>) -> Result<()> {
-        let is_of_document = element.get("Type").and_then(Raw::as_str).is_none_or(|kind| kind == "Document");
+        let kind = element.get("Type").and_then(Raw::as_str);
+        if kind.as_deref() == Some("Attachment") {
+            return self.attachment_tombstone(element);
+        }
+        let is_of_document = kind.is_none_or(|kind| kind == "Document");
         let collection = element.get("Collection").and_then(Raw::as_str).unwrap_or_default();
         if !is_of_document || !self.options.has_collection(&collection) {
             self.result.counts_mut(ItemType::Tombstones).left_out += 1;
@@ -546,6 +598,21 @@ impl ImportWork {
         match self.batch.delete(&id, documents::Expected::Any).map_err(Error::from) {
             Ok(()) => self.send_if_full(),
             Err(error) => self.refuse(ItemType::Tombstones, part, error.to_string()),
+        }
+    }
+
+    /// An attachment that was deleted. What is no attachment of a document, but of a revision, is passed over.
+    fn attachment_tombstone(&mut self, element: Raw<'_>) -> Result<()> {
+        let key = element.get("Key").and_then(Raw::as_str).unwrap_or_default();
+        match attachments::deletion(&key).filter(|_| self.is_stored(ItemType::Attachments)) {
+            Some(command) => {
+                self.batch.push_attachment(command, documents::Expected::Any);
+                self.send_if_full()
+            }
+            None => {
+                self.result.counts_mut(ItemType::Tombstones).left_out += 1;
+                Ok(())
+            }
         }
     }
 
@@ -677,15 +744,21 @@ impl ImportWork {
         self.report();
         self.flight.begin()?;
         self.counters_sent += batch.counter_operation_count();
+        let uploads = self.contents.take_uploads();
         if self.options.skips_corrupted {
             let stored = self.store_what_can_be(batch);
+            // Those that were linked are no more; the others are removed.
+            drop(uploads);
             let failed = stored.as_ref().err().cloned();
             self.flight.land(stored, Landed::add);
             return failed.map_or(Ok(()), Err);
         }
         let flight = self.flight.clone();
         self.database.submit_blocking(batch, move |outcome| {
-            flight.land(outcome, |landed, outcome| landed.add(Landed::of(&outcome)));
+            flight.land(outcome, |landed, outcome| {
+                uploads.into_iter().for_each(ContentUpload::linked);
+                landed.add(Landed::of(&outcome));
+            });
         });
         Ok(())
     }

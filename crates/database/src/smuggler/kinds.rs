@@ -126,6 +126,7 @@ impl ItemType {
             T::DatabaseRecord
                 | T::Documents
                 | T::RevisionDocuments
+                | T::Attachments
                 | T::Tombstones
                 | T::Indexes
                 | T::Identities

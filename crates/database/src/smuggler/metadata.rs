@@ -17,6 +17,8 @@ pub(crate) struct DumpedMetadata<'d> {
     pub is_artificial: bool,
     pub is_archived: bool,
     pub has_revisions: bool,
+    /// It lists attachments.
+    pub has_attachments: bool,
     /// The element is no document, but this.
     pub export_type: Option<Cow<'d, str>>,
 }
@@ -33,6 +35,7 @@ impl<'d> DumpedMetadata<'d> {
                 b"@collection" => found.collection = value.as_str().filter(|name| !name.is_empty()),
                 b"@last-modified" => found.last_modified = date(value),
                 b"@expires" => found.expires = date(value),
+                b"@attachments" => found.has_attachments = value.kind() == Kind::Array,
                 b"@archived" => found.is_archived |= value.as_bool() == Some(true),
                 b"@export-type" => found.export_type = value.as_str(),
                 b"@flags" => {

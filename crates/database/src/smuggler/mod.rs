@@ -13,6 +13,7 @@
 //! counted. Memory is bounded, whatever the stream has: see [`crate::limits`]. Both run as an [`Operation`](crate::Operation), which
 //! tells how far they are and can be killed.
 
+mod attachments;
 mod counters;
 mod export;
 mod import;

@@ -66,6 +66,8 @@ pub enum Event<'r> {
     Begin,
     /// An element of it.
     Element(Part<'r>),
+    /// Raw bytes behind it, never empty.
+    Raw(&'r [u8]),
     /// The array ends.
     End,
     /// The object is closed. What follows is not looked at.
@@ -108,6 +110,8 @@ pub struct DumpReader {
     value: ValueScanner,
     /// Raw bytes that are still to be passed over.
     skipped: u64,
+    /// Raw bytes that are still to be lent.
+    raw: u64,
     section: String,
     number: u64,
 }
@@ -129,6 +133,7 @@ impl DumpReader {
             before: 0,
             value: ValueScanner::default(),
             skipped: 0,
+            raw: 0,
             section: String::new(),
             number: 0,
         }
@@ -183,6 +188,11 @@ impl DumpReader {
         self.skipped = size - here as u64;
     }
 
+    /// Lends the raw bytes that follow the last element, as they come.
+    pub fn lend(&mut self, size: u64) {
+        self.raw = size;
+    }
+
     /// The name of the property that the reader is in.
     pub fn section(&self) -> &str {
         &self.section
@@ -234,6 +244,17 @@ impl DumpReader {
             }
             if self.skipped > 0 {
                 return Ok(Event::More);
+            }
+            if self.raw > 0 {
+                let (start, here) = (self.at, self.buffer.len() - self.at);
+                let size = usize::try_from(self.raw).unwrap_or(usize::MAX).min(here);
+                if size == 0 {
+                    return Ok(Event::More);
+                }
+                self.raw -= size as u64;
+                self.at += size;
+                self.start = self.at;
+                return Ok(Event::Raw(&self.buffer[start..start + size]));
             }
             match self.state {
                 State::InName | State::InValue | State::InElement => {

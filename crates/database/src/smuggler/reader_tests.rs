@@ -5,8 +5,15 @@ use super::*;
 const DUMP: &[u8] = br#" {"BuildVersion": 71028 ,"Docs":[{"a":"]}\"","@metadata":{"@id":"x/1"}} , {"@metadata":{"@export-type":"Attachment"},"Size":5}]}"{,,{"b":[1,{}]}],
     "Empty":[],"Record":{"x":[1,"}"]},"Indexes":[{"Name":"I",}],"Last":null} and more"#;
 
-/// The events of a dump in pieces of some size, as text; elements with a `Size` of 5 are followed by 5 raw bytes.
+/// The events of a dump in pieces of some size, as text; elements with a `Size` of 5 are followed by 5 raw bytes, which are passed over.
 fn read(dump: &[u8], size: usize) -> Result<Vec<String>, DumpError> {
+    read_with(dump, size, |reader, size| reader.skip(size))
+}
+
+/// The same.
+///
+/// * `blob`: what is done with raw bytes.
+fn read_with(dump: &[u8], size: usize, blob: impl Fn(&mut DumpReader, u64)) -> Result<Vec<String>, DumpError> {
     let (mut reader, mut events) = (DumpReader::new(), Vec::new());
     for piece in dump.chunks(size) {
         reader.push(piece);
@@ -18,6 +25,12 @@ fn read(dump: &[u8], size: usize) -> Result<Vec<String>, DumpError> {
                 Event::Begin => ("[".to_owned(), 0),
                 Event::End => ("]".to_owned(), 0),
                 Event::Value(value) => (text(value.bytes), 0),
+                Event::Raw(bytes) => {
+                    let more = text(bytes);
+                    let last: &mut String = events.last_mut().unwrap();
+                    last.push_str(&more);
+                    continue;
+                }
                 Event::Element(element) => {
                     let has_blob = element.bytes.windows(8).any(|window| window == b"\"Size\":5");
                     (text(element.bytes), if has_blob { 5 } else { 0 })
@@ -25,7 +38,7 @@ fn read(dump: &[u8], size: usize) -> Result<Vec<String>, DumpError> {
             };
             let section = reader.section().to_owned();
             if skipped > 0 {
-                reader.skip(skipped);
+                blob(&mut reader, skipped);
             }
             events.push(format!("{section} {event}"));
         }
@@ -52,6 +65,16 @@ fn events_are_the_same_however_the_pieces_are_cut() {
     ];
     for size in 1..=DUMP.len() {
         assert_eq!(read(DUMP, size).unwrap(), expected, "{size}");
+    }
+}
+
+#[test]
+fn raw_bytes_are_lent_as_they_come() {
+    let lent = r#"Docs {"@metadata":{"@export-type":"Attachment"},"Size":5}]}"{,"#;
+    for size in 1..=DUMP.len() {
+        let events = read_with(DUMP, size, DumpReader::lend).unwrap();
+        let expected = read(DUMP, size).unwrap();
+        assert_eq!((events[3].as_str(), &events[..3], &events[4..]), (lent, &expected[..3], &expected[4..]), "{size}");
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use json::Value;
 use query::definition::IndexSettings;
 use rookery_database::backups::{BackupConfiguration, FolderDestination, RestorePoint, RestoreRequest};
-use rookery_database::documents::{Batch, Date, Expected};
+use rookery_database::documents::{AttachmentAction, AttachmentCommand, Batch, Date, Expected, ItemKind, NewContent};
 use rookery_database::{Databases, DatabasesOptions, Error, Index, ManualClock, OperationStatus, Result};
 
 use crate::indexes;
@@ -448,6 +448,68 @@ fn a_task_of_snapshots_goes_on_with_incremental_backups() {
     assert!(documents.len() == 2000 && documents.contains(&"users/later=later".to_owned()));
     assert!(!documents.iter().any(|document| document.starts_with("users/0=")));
     wait_for_index(&node, "copy");
+}
+
+impl Node {
+    fn attach(&self, id: &str, name: &str, content: &[u8]) {
+        let mut batch = Batch::new();
+        let command = AttachmentCommand::put(id, name, "x/y", NewContent::inline(content)).unwrap();
+        batch.push_attachment(command, Expected::Any);
+        self.databases.find("Shop").unwrap().execute(batch).unwrap();
+    }
+
+    /// The attachments of a database, as `id/name=content`, sorted.
+    fn attachments(&self, name: &str) -> Vec<String> {
+        let database = self.databases.find(name).unwrap();
+        let snapshot = database.read();
+        assert_eq!(snapshot.verify().unwrap().problems, Vec::<String>::new());
+        let items = snapshot.items(&[ItemKind::Attachment], None, 0).unwrap();
+        let mut found: Vec<String> = items
+            .map(|item| {
+                let attachment = item.unwrap().attachment().unwrap().unwrap();
+                let mut reading = snapshot.content(attachment.hash(), 0..u64::MAX).unwrap().unwrap();
+                let content = String::from_utf8(reading.next().unwrap().unwrap().to_vec()).unwrap();
+                format!("{}/{}={content}", attachment.document_id(), attachment.name())
+            })
+            .collect();
+        found.sort();
+        found
+    }
+}
+
+#[test]
+fn chains_of_backups_have_attachments_and_what_became_of_them() {
+    for kind in ["Backup", "Snapshot"] {
+        let node = Node::open();
+        for id in ["users/1", "users/2"] {
+            node.put(id, "text");
+            node.attach(id, "stays", b"same");
+            node.attach(id, "goes", b"old");
+        }
+        let task = node.add_task(&format!(r#"{NIGHTLY},"BackupType":"{kind}""#));
+        assert!(matches!(node.run_now(task, true), OperationStatus::Completed(_)));
+        // One that goes, one that is another, one that is new; a document with attachments that goes and comes again.
+        let mut batch = Batch::new();
+        let deletion = AttachmentCommand::new("users/1", "goes", AttachmentAction::Delete).unwrap();
+        batch.push_attachment(deletion, Expected::Any);
+        node.databases.find("Shop").unwrap().execute(batch).unwrap();
+        node.attach("users/1", "new", b"new");
+        node.delete("users/2");
+        node.put("users/2", "again");
+        node.attach("users/2", "stays", b"other");
+        node.clock.advance(MINUTE);
+        assert!(matches!(node.run_now(task, false), OperationStatus::Completed(_)));
+        let files = node.files();
+        assert_eq!(files.len(), 2, "{files:?}");
+        let folder = node.place.join(files[0].split_once('/').unwrap().0);
+        node.restore("copy", &folder, None).unwrap();
+        let expected = ["users/1/new=new", "users/1/stays=same", "users/2/stays=other"];
+        assert_eq!(
+            (node.attachments("shop"), node.attachments("copy")),
+            (expected.map(str::to_owned).to_vec(), expected.map(str::to_owned).to_vec()),
+            "{kind}"
+        );
+    }
 }
 
 #[test]

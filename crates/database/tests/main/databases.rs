@@ -400,7 +400,10 @@ fn a_bulk_insert_counts_as_documents_what_it_stored() {
     assert!(bulk.feed(stream.as_bytes()).unwrap());
     let operation = bulk.operation().clone();
     let last_id = Some("users/3".to_owned());
-    assert_eq!(bulk.finish().unwrap(), BulkInsertCounts { items: 3, documents: 1, counters: 0, batches: 1, last_id });
+    assert_eq!(
+        bulk.finish().unwrap(),
+        BulkInsertCounts { items: 3, documents: 1, counters: 0, attachments: 0, batches: 1, last_id }
+    );
     assert!(
         matches!(operation.status(), OperationStatus::Completed(result) if (result.total, result.documents_processed) == (3, 1))
     );

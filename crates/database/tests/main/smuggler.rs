@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use rookery_database::documents::{Batch, BulkDocs, Expected, ValueChange, Write};
+use rookery_database::documents::{
+    AttachmentAction, AttachmentCommand, Batch, BulkDocs, Expected, ItemKind, NewContent, ValueChange, Write,
+};
 use rookery_database::smuggler::{DumpSink, Imported, ItemType, SmugglerOptions};
 use rookery_database::{Database, Databases, DatabasesOptions, Error, OperationStatus, Result};
 
@@ -230,11 +232,128 @@ fn what_is_not_supported_is_passed_over_and_counted() {
         let imported = try_import(&to, dump, "{}", size).unwrap();
         let read = |item_type| (imported.result.counts(item_type).read, imported.result.counts(item_type).is_skipped);
         assert_eq!(read(ItemType::Documents), (1, false));
-        for item_type in [ItemType::Attachments, ItemType::TimeSeries] {
+        // Its content has not the hash that it names.
+        assert_eq!(read(ItemType::Attachments), (1, false));
+        assert_eq!(imported.result.counts(ItemType::Attachments).errored, 1);
+        for item_type in [ItemType::TimeSeries] {
             assert_eq!(read(item_type), (1, true), "{item_type:?}");
         }
         assert!(imported.result.messages().iter().any(|message| message.contains("'TimeSeries' were skipped")));
     }
+}
+
+fn attach(database: &Arc<Database>, id: &str, name: &str, content: &[u8]) {
+    let mut batch = Batch::new();
+    let command = AttachmentCommand::put(id, name, "x/y", NewContent::inline(content)).unwrap();
+    batch.push_attachment(command, Expected::Any);
+    database.execute(batch).unwrap();
+}
+
+fn bytes_of(database: &Arc<Database>, given: &str) -> Vec<u8> {
+    let mut dump = Memory::default();
+    let export = database.export(None, options(given), json::Value::object()).unwrap();
+    export.run(&database.read(), &mut dump).unwrap();
+    dump.0
+}
+
+/// Document, name and content of each attachment.
+fn attachments(database: &Arc<Database>) -> Vec<(String, String, Vec<u8>)> {
+    let snapshot = database.read();
+    let mut found = Vec::new();
+    for item in snapshot.items(&[ItemKind::Attachment], None, 0).unwrap() {
+        let attachment = item.unwrap().attachment().unwrap().unwrap();
+        assert_eq!(attachment.content_type(), "x/y");
+        let mut content = Vec::new();
+        let mut reading = snapshot.content(attachment.hash(), 0..u64::MAX).unwrap().unwrap();
+        while let Some(piece) = reading.next().unwrap() {
+            content.extend_from_slice(piece);
+        }
+        found.push((attachment.document_id().to_owned(), attachment.name().to_owned(), content));
+    }
+    found.sort();
+    assert_eq!(snapshot.verify().unwrap().problems, Vec::<String>::new());
+    found
+}
+
+#[test]
+fn attachments_are_written_once_for_each_content_and_read_back() {
+    let from = database();
+    let large: Vec<u8> = (0..6_000_000u32).map(|at| (at * 7 / 3) as u8).collect();
+    for id in ["Users/1", "users/2", "users/3"] {
+        put(&from, id, r#"{"@metadata":{"@collection":"Users"}}"#);
+    }
+    attach(&from, "users/1", "A", b"]}\"{,");
+    attach(&from, "users/2", "same", b"]}\"{,");
+    attach(&from, "users/2", "empty", b"");
+    let mut batch = Batch::new();
+    batch.delete("users/3", Expected::Any).unwrap();
+    from.execute(batch).unwrap();
+    let small = bytes_of(&from, "{}");
+    attach(&from, "users/1", "large", &large);
+    let dump = bytes_of(&from, "{}");
+    let head = br#"{"@metadata":{"@export-type":"Attachment"},"Hash":""#;
+    assert_eq!(dump.windows(head.len()).filter(|window| window == head).count(), 3);
+    let tag = br#","Size":6,"Tag":"users/1|d|a|"#;
+    assert!(small.windows(tag.len()).any(|window| window == tag));
+    for size in [1, 5, 64] {
+        let to = database();
+        try_import(&to, &small, "{}", size).unwrap();
+        assert_eq!(attachments(&to).len(), 3, "{size}");
+    }
+    let to = database();
+    for _ in 0..2 {
+        let imported = try_import(&to, &dump, r#"{"SkipCorruptedData":true}"#, 100_000).unwrap();
+        let counts = imported.result.counts(ItemType::Attachments);
+        assert_eq!((counts.read, counts.errored, counts.size), (3, 0, 6 + 6_000_000));
+        assert!(attachments(&to) == attachments(&from));
+        assert_eq!(to.read().statistics().unwrap().content_count, 3);
+    }
+    // The dates are those of the dump.
+    let modified = |database: &Arc<Database>| database.read().get("users/2").unwrap().unwrap().last_modified();
+    assert_eq!(modified(&to), modified(&from));
+    // Without the type they are passed over.
+    let to = database();
+    try_import(&to, &dump, r#"{"OperateOnTypes":"Documents"}"#, 100_000).unwrap();
+    assert_eq!((attachments(&to).len(), to.read().statistics().unwrap().documents().count), (0, 2));
+    let without = bytes_of(&from, r#"{"OperateOnTypes":"Documents"}"#);
+    assert!(without.len() < 10_000);
+    // A dump that lists contents it has not: the documents are stored, and each attachment is named.
+    let to = database();
+    let imported = try_import(&to, &without, "{}", 1000).unwrap();
+    assert_eq!((attachments(&to).len(), imported.result.counts(ItemType::Attachments).errored), (0, 4));
+    let messages = imported.result.messages().join("\n");
+    assert!(messages.contains("The attachment 'same' of 'users/2' was skipped: its content is neither"), "{messages}");
+    // A content that was changed on its way is not stored under the hash of another one.
+    let at = small.windows(6).position(|window| window == b"]}\"{,").unwrap();
+    let mut damaged = small.clone();
+    damaged[at] = b'x';
+    let to = database();
+    let imported = try_import(&to, &damaged, "{}", 1000).unwrap();
+    assert_eq!(imported.result.counts(ItemType::Attachments).errored, 3);
+    assert_eq!(attachments(&to).len(), 1);
+}
+
+#[test]
+fn a_dump_that_goes_on_deletes_attachments() {
+    let to = database();
+    put(&to, "users/1", "{}");
+    attach(&to, "users/1", "Gone", b"1");
+    attach(&to, "users/1", "stays", b"2");
+    let tombstone = |key: &str| format!(r#"{{"Key":"{key}","Type":"Attachment","Collection":null}}"#);
+    let dump = format!(
+        r#"{{"Tombstones":[{},{},{}]}}"#,
+        tombstone(r"users/1\u001Ed\u001Egone\u001Ehash\u001Ex/y"),
+        tombstone(r"users/1\u001Er\u001Estays\u001E"),
+        tombstone("nonsense")
+    );
+    import(&to, &dump, r#"{"OperateOnTypes":"Documents,Tombstones,Attachments"}"#);
+    assert_eq!(attachments(&to).iter().map(|(_, name, _)| name.as_str()).collect::<Vec<_>>(), ["stays"]);
+    // What was deleted is written so.
+    let mut batch = Batch::new();
+    batch.push_attachment(AttachmentCommand::new("users/1", "STAYS", AttachmentAction::Delete).unwrap(), Expected::Any);
+    to.execute(batch).unwrap();
+    let written = export(&to, r#"{"OperateOnTypes":"Tombstones"}"#);
+    assert!(written.contains(r#"{"Key":"users/1\u001ed\u001estays\u001e","Type":"Attachment""#), "{written}");
 }
 
 #[test]

@@ -14,7 +14,7 @@ use super::patch::{PatchCommand, PatchForm};
 use crate::due;
 use crate::ids::id;
 use crate::wire::content::{self, not_an_object};
-use crate::{CounterCommand, Date, Error, Feature, Flags, JsonPatchRequest, PatchRequest, Result};
+use crate::{AttachmentCommand, CounterCommand, Date, Error, Feature, Flags, JsonPatchRequest, PatchRequest, Result};
 
 thread_local! {
     static MINIFIER: RefCell<Minifier> = RefCell::new(Minifier::new());
@@ -426,7 +426,7 @@ impl Batch {
             CommandKind::AttachmentPut
             | CommandKind::AttachmentDelete
             | CommandKind::AttachmentMove
-            | CommandKind::AttachmentCopy => return Err(missing(kind, Feature::Attachments)),
+            | CommandKind::AttachmentCopy => self.push_attachment(AttachmentCommand::of(kind, command)?, expected),
             CommandKind::Counters => {
                 let missing = || Error::BadBatch { rule: "Counters command must have an object 'Counters'".to_owned() };
                 let counters = counters.filter(|counters| counters.kind() == Kind::Object).ok_or_else(missing)?;

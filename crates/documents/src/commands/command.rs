@@ -2,7 +2,7 @@
 
 use super::patch::{PatchCommand, Patched};
 use crate::wire::content::Content;
-use crate::{CounterCommand, Date, Etag};
+use crate::{AttachmentCommand, CounterCommand, Date, Etag};
 
 /// One command of a batch, checked and taken apart.
 #[derive(Clone, Debug)]
@@ -36,6 +36,7 @@ pub(crate) enum Action {
     DeletePrefixed,
     /// Ids with the change vectors that they must still have.
     TrackChanges(Vec<(String, String)>),
+    Attachment(Box<AttachmentCommand>),
     Counters(CounterCommand),
     /// Counters that patches read, with the etags that they must still have when the batch begins. Stands among the commands of a patch.
     CheckCounters(Vec<CounterRead>),

@@ -2,7 +2,7 @@
 
 use json::Writer;
 
-use crate::{CounterDetail, Date, EMPTY_COLLECTION, Etag, Flags, PatchReport};
+use crate::{AttachmentDetails, CounterDetail, Date, EMPTY_COLLECTION, Etag, Flags, PatchReport};
 
 /// The outcome of a batch.
 #[derive(Clone, Debug, Default)]
@@ -15,6 +15,8 @@ pub struct Outcome {
     pub changed_count: u64,
     /// Operations on counters that were done.
     pub counter_count: u64,
+    /// Attachments that were stored, moved or copied.
+    pub attachment_count: u64,
     /// Documents stored. One that was equal to what is stored is not.
     pub stored_count: u64,
     /// The id, completed, of the last document that a command of a batch without results for each command stores.
@@ -74,6 +76,42 @@ pub enum CommandResult {
         last_modified: Date,
         /// The document's flags.
         flags: Flags,
+    },
+    /// An attachment was stored.
+    AttachmentPut {
+        /// The attachment.
+        details: AttachmentDetails,
+        /// The change vector of its document.
+        document_change_vector: String,
+    },
+    /// An attachment was deleted, or was not there.
+    AttachmentDelete {
+        /// The document as given.
+        id: String,
+        /// The attachment as given.
+        name: String,
+        /// The change vector of its document; None: there is no such document.
+        document_change_vector: Option<String>,
+    },
+    /// An attachment was copied.
+    AttachmentCopy {
+        /// The copy.
+        details: AttachmentDetails,
+        /// The change vector of the document that has it.
+        document_change_vector: String,
+    },
+    /// An attachment was moved.
+    AttachmentMove {
+        /// The document that had it, as given.
+        id: String,
+        /// The name that it had, as given.
+        name: String,
+        /// The attachment where it is now.
+        details: AttachmentDetails,
+        /// The change vector of the document that had it.
+        document_change_vector: String,
+        /// The change vector of the document that has it.
+        destination_change_vector: String,
     },
     /// Counters of a document were read or changed.
     Counters {
@@ -151,6 +189,33 @@ impl CommandResult {
                     json.name("@last-modified").string(&last_modified.to_string());
                     json.name("@flags").string(&flags.to_string());
                 }
+            }
+            CommandResult::AttachmentPut { details, document_change_vector } => {
+                json.name("Id").string(&details.document_id).name("Type").string("AttachmentPUT");
+                json.name("Name").string(&details.name);
+                details.write(json);
+                json.name("DocumentChangeVector").string(document_change_vector);
+            }
+            CommandResult::AttachmentDelete { id, name, document_change_vector } => {
+                json.name("Id").string(id).name("Type").string("AttachmentDELETE").name("@id").string(id);
+                json.name("Name").string(name);
+                if let Some(vector) = document_change_vector {
+                    json.name("DocumentChangeVector").string(vector);
+                }
+            }
+            CommandResult::AttachmentCopy { details, document_change_vector } => {
+                json.name("Id").string(&details.document_id).name("Type").string("AttachmentCOPY");
+                json.name("Name").string(&details.name);
+                details.write(json);
+                json.name("DocumentChangeVector").string(document_change_vector);
+            }
+            CommandResult::AttachmentMove { id, name, details, document_change_vector, destination_change_vector } => {
+                json.name("Id").string(id).name("Type").string("AttachmentMOVE").name("Name").string(name);
+                json.name("DestinationId").string(&details.document_id);
+                json.name("DestinationName").string(&details.name);
+                details.write(json);
+                json.name("DocumentChangeVector").string(document_change_vector);
+                json.name("DestinationDocumentChangeVector").string(destination_change_vector);
             }
             CommandResult::Counters { id, change_vector, counters, document_change_vector } => {
                 json.name("Id").string(id).name("ChangeVector").optional_string(change_vector.as_deref());

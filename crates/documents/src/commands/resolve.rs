@@ -162,6 +162,8 @@ impl View<'_> {
                 self.deleted.push(prefix);
             }
             Action::Counters(counters) => self.counters.note(counters),
+            // A patch reads no attachments.
+            Action::Attachment(_) => {}
             Action::ForceRevision
             | Action::CheckCounters(_)
             | Action::TrackChanges(_)

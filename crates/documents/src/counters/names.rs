@@ -8,6 +8,7 @@ use json::{Kind, Raw, Writer};
 
 use crate::ids::id;
 use crate::limits::COUNTER_NAMES_SIZE_MAX;
+use crate::wire::server_metadata::{property, with_property};
 use crate::{Error, Result};
 
 const PROPERTY: &str = "@counters";
@@ -52,17 +53,10 @@ fn compare(left: &str, right: &str) -> Ordering {
     upper(left).cmp(&upper(right)).then_with(|| left.cmp(right))
 }
 
-/// The properties in server metadata, as text each.
-fn properties(server_metadata: &[u8]) -> Vec<(String, Vec<u8>)> {
-    let text = [b"{", server_metadata, b"}"].concat();
-    Raw::new(&text).members().map(|(name, value)| (name.decode().into_owned(), value.bytes().to_vec())).collect()
-}
-
 /// The names in server metadata.
 pub(crate) fn names_in(server_metadata: &[u8]) -> Vec<String> {
-    let properties = properties(server_metadata);
-    let Some((_, value)) = properties.iter().find(|(name, _)| name == PROPERTY) else { return Vec::new() };
-    let value = Raw::new(value);
+    let Some(value) = property(server_metadata, PROPERTY) else { return Vec::new() };
+    let value = Raw::new(&value);
     if value.kind() != Kind::Array {
         return Vec::new();
     }
@@ -76,24 +70,16 @@ pub(crate) fn names_in(server_metadata: &[u8]) -> Vec<String> {
 /// [`Error::TooLarge`] over [`COUNTER_NAMES_SIZE_MAX`].
 pub(crate) fn changed(server_metadata: &[u8], changes: &NameChanges) -> Result<(Vec<u8>, bool)> {
     let names = changes.apply(names_in(server_metadata));
-    let mut properties = properties(server_metadata);
-    properties.retain(|(name, _)| name != PROPERTY);
-    if !names.is_empty() {
-        let mut value = Vec::new();
-        Writer::new(&mut value).array(|json| names.iter().for_each(|name| _ = json.string(name)));
-        if value.len() > COUNTER_NAMES_SIZE_MAX {
-            let what = "the list of a document's counters";
-            return Err(Error::TooLarge { what, size: value.len(), max: COUNTER_NAMES_SIZE_MAX });
-        }
-        properties.push((PROPERTY.to_owned(), value));
-        properties.sort();
+    if names.is_empty() {
+        return Ok((with_property(server_metadata, PROPERTY, None), false));
     }
-    let mut text = Vec::new();
-    Writer::new(&mut text).object(|json| {
-        properties.iter().for_each(|(name, value)| _ = json.name(name).raw(value));
-    });
-    let inner = text.strip_prefix(b"{").and_then(|text| text.strip_suffix(b"}")).unwrap_or_default();
-    Ok((inner.to_vec(), !names.is_empty()))
+    let mut value = Vec::new();
+    Writer::new(&mut value).array(|json| names.iter().for_each(|name| _ = json.string(name)));
+    if value.len() > COUNTER_NAMES_SIZE_MAX {
+        let what = "the list of a document's counters";
+        return Err(Error::TooLarge { what, size: value.len(), max: COUNTER_NAMES_SIZE_MAX });
+    }
+    Ok((with_property(server_metadata, PROPERTY, Some(value)), true))
 }
 
 #[cfg(test)]

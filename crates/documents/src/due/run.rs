@@ -180,7 +180,7 @@ mod tests {
         store.write(Date::now(), |writing| writing.delete("users/1", &Expected::Any)).unwrap();
         check_due(&store, DueKind::Expiration, &["users/2"]);
         check_due(&store, DueKind::Refresh, &[]);
-        store.write(Date::now(), |writing| writing.put_server_metadata("users/2", br#""@attachments":[]"#)).unwrap();
+        store.write(Date::now(), |writing| writing.put_server_metadata("users/2", br#""@timeseries":[]"#)).unwrap();
         check_due(&store, DueKind::Expiration, &["users/2"]);
         store.write(Date::now(), |writing| writing.delete_prefixed("users/")).unwrap();
         check_due(&store, DueKind::Expiration, &[]);
@@ -208,7 +208,7 @@ mod tests {
         let store = store();
         let times = r#""@archive-at":"2030-01-01T00:00:00Z","@expires":"2040-01-01T00:00:00Z","@refresh":"2030-01-01T00:00:00Z","X":1"#;
         put(&store, "Users/1", times);
-        store.write(Date::now(), |writing| writing.put_server_metadata("users/1", br#""@attachments":[]"#)).unwrap();
+        store.write(Date::now(), |writing| writing.put_server_metadata("users/1", br#""@timeseries":[]"#)).unwrap();
         assert_eq!(run(&store, DueKind::Refresh, "2030-01-01T00:00:00Z", 10), 1);
         assert_eq!(run(&store, DueKind::Archival, "2030-01-01T00:00:00Z", 10), 1);
         check_due(&store, DueKind::Expiration, &["users/1"]);
@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(document.stored_metadata(), metadata);
         assert_eq!(
             (document.body().bytes(), document.server_metadata()),
-            (&br#"{"N":1}"#[..], &br#""@attachments":[]"#[..])
+            (&br#"{"N":1}"#[..], &br#""@timeseries":[]"#[..])
         );
         let mut out = Vec::new();
         document.write_to(&mut out);

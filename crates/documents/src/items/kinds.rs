@@ -22,6 +22,7 @@ use std::ops::{Index, IndexMut};
 
 use json::Minifier;
 
+use crate::attachments;
 use crate::compare_exchange::{check_key, check_value, dump_value};
 use crate::counters;
 use crate::document::{check_document, dump_document};
@@ -35,6 +36,8 @@ use crate::{Item, Result};
 pub enum ItemKind {
     /// A JSON document.
     Document,
+    /// A file that belongs to a document.
+    Attachment,
     /// A number that belongs to a document.
     Counter,
     /// A former state of a document.
@@ -84,6 +87,17 @@ pub(crate) const KINDS: &[Kind] = &[
         leaves_tombstones: true,
         check: check_document,
         dump: dump_document,
+    },
+    Kind {
+        kind: ItemKind::Attachment,
+        number: 2,
+        name: "attachments",
+        check_id: attachments::key::check,
+        key_into: id::lower_into,
+        document_id: attachments::key::document_id,
+        leaves_tombstones: true,
+        check: attachments::read::check,
+        dump: attachments::read::dump,
     },
     Kind {
         kind: ItemKind::Counter,
@@ -165,7 +179,7 @@ impl ItemKind {
         match self {
             ItemKind::Document => DueTimes::of(metadata),
             ItemKind::CompareExchange => DueTimes::of_value(metadata),
-            ItemKind::Counter | ItemKind::Revision => DueTimes::NONE,
+            ItemKind::Attachment | ItemKind::Counter | ItemKind::Revision => DueTimes::NONE,
             #[cfg(test)]
             ItemKind::Note => DueTimes::NONE,
         }

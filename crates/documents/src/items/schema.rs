@@ -67,7 +67,10 @@ const TOMBSTONES_CLEANED: &[u8] = b"tombstones-cleaned";
 /// The etag up to which documents have their entries in the tree of due times; absent once all have.
 pub(crate) const DUE_BUILT: &[u8] = b"due-built";
 
-/// The name of the contents that attachments will have. They are made by what first needs them.
+/// How many contents there are; absent until the first.
+pub(crate) const CONTENT_COUNT: &[u8] = b"content-count";
+
+/// The name of the contents of attachments. They are made by what first needs them.
 pub(crate) const CONTENTS: &[u8] = b"contents";
 
 const RECORDS: &[u8] = b"records";

@@ -9,6 +9,7 @@ use super::imported::check_vector;
 use super::read::{place_of_vector, put_together};
 use super::stored::Stored;
 use super::{key, read};
+use crate::attachments::check::ContentUses;
 use crate::document::check_document;
 use crate::ids::id;
 use crate::items::kinds::ItemKind;
@@ -26,7 +27,7 @@ pub(crate) fn check_revision(
     item: &Item<'_>,
     collection: &str,
     minifier: &mut Minifier,
-    bases: &mut FoundBases,
+    (bases, content_uses): (&mut FoundBases, &mut ContentUses),
 ) -> Result<Result<(), String>> {
     let shown = format!("the revision of '{}' with etag {}", item.document_id(), item.etag());
     let Some(vector) = item.vector.filter(|vector| check_vector(vector).is_ok()) else {
@@ -51,6 +52,9 @@ pub(crate) fn check_revision(
         Err(crate::Error::Corrupt { rule }) => return Ok(Err(format!("{shown} breaks a rule: {rule}"))),
         whole => whole?,
     };
+    if item.flags().has_attachments() {
+        super::contents::count(whole.document()?.server_metadata(), content_uses);
+    }
     if let Err(problem) = check_document(&whole.document()?.item, collection, minifier) {
         return Ok(Err(format!("{shown}: {problem}")));
     }

@@ -18,6 +18,7 @@
 mod administration;
 pub(crate) mod check;
 mod configuration;
+mod contents;
 mod delta;
 pub(crate) mod imported;
 pub(crate) mod key;

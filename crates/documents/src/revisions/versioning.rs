@@ -232,6 +232,24 @@ impl Writing<'_, '_> {
         Ok(out.strip_prefix(b"{").and_then(|out| out.strip_suffix(b"}")).unwrap_or_default().to_vec())
     }
 
+    /// Keeps the state of a document that is about to be deleted, with all that belongs to it, if none of its states was kept before.
+    pub(crate) fn revise_before_deletion(&mut self, document: &Existing, key: &[u8]) -> Result<()> {
+        let flags = document.head.flags;
+        if self.revisions.is_empty()
+            || self.skips_revisions
+            || flags.has(Flags::HAS_REVISIONS)
+            || flags.has(Flags::ARTIFICIAL)
+        {
+            return Ok(());
+        }
+        let place = self.collection_by_number(document.head.collection)?;
+        let limits = self.revisions.enabled(&self.collection(place).name);
+        if limits.is_some_and(|limits| !limits.purges_on_delete && limits.count_min != Some(0)) {
+            self.revise_stored(document, key, Flags::FROM_OLD_DOCUMENT)?;
+        }
+        Ok(())
+    }
+
     /// Keeps that a document is deleted, or lets its revisions go.
     ///
     /// * `document`: is still stored. `vector`: of the deletion.
@@ -250,7 +268,6 @@ impl Writing<'_, '_> {
             }
             None if !has_revisions || !self.has_revisions(key)? => return self.enter_bin(key),
             _ if self.skips_revisions => return self.enter_bin(key),
-            Some(_) if !has_revisions => _ = self.revise_stored(document, key, Flags::FROM_OLD_DOCUMENT)?,
             _ => {}
         }
         let record = self.store.schema.records.get(&*self.tx, document.location)?;

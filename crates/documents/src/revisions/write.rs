@@ -41,6 +41,19 @@ impl Writing<'_, '_> {
         if place_of_vector(&schema, &*self.tx, revision.vector)?.is_some() {
             return Ok(false);
         }
+        let mut revision = *revision;
+        let content;
+        if revision.flags.has_attachments() {
+            let (server, rest) = revision.content.split_at_checked(revision.sizes.server as usize).unwrap_or_default();
+            let server = self.hold_contents(server)?;
+            if crate::wire::server_metadata::property(&server, crate::attachments::list::PROPERTY).is_none() {
+                revision.flags = revision.flags.without(Flags::HAS_ATTACHMENTS);
+            }
+            revision.sizes.server = server.len() as u32;
+            content = [&server, rest].concat();
+            revision.content = &content;
+        }
+        let revision = &revision;
         let etag = self.next_etag()?;
         let newest = self.revision_below(document_key, &key::end_of(document_key))?;
         let date = match &newest {
@@ -129,6 +142,10 @@ impl Writing<'_, '_> {
         let record = schema.records.get(&*self.tx, location)?;
         let base = Stored::decode(record.get(existing.head.body_at()..).unwrap_or_default())?.base();
         let vector = record::vector(&existing.head, record)?.unwrap_or_default().to_owned();
+        if existing.head.flags.has_attachments() {
+            let (_, sizes, content) = self.content_of_revision(location)?;
+            self.release_contents(content.get(..sizes.server as usize).unwrap_or_default())?;
+        }
         // It leaves no tombstone, so that nothing of this is stored.
         let deletion = Deletion { etag: existing.head.etag, vector: None, last_modified: self.now };
         self.remove_item(&existing, revision_key, &deletion)?;

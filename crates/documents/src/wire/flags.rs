@@ -35,6 +35,8 @@ impl Flags {
 
     /// A cluster-wide transaction was the last writer of the document.
     pub const FROM_TRANSACTION: Flags = Flags(1 << 7);
+    /// The document has attachments.
+    pub const HAS_ATTACHMENTS: Flags = Flags(1);
     /// The document has counters.
     pub const HAS_COUNTERS: Flags = Flags(1 << 2);
 
@@ -67,6 +69,11 @@ impl Flags {
     /// True if the document is archived.
     pub fn is_archived(self) -> bool {
         self.0 & Flags::ARCHIVED.0 != 0
+    }
+
+    /// True if the document has attachments.
+    pub fn has_attachments(self) -> bool {
+        self.0 & Flags::HAS_ATTACHMENTS.0 != 0
     }
 
     /// True if the document has counters.

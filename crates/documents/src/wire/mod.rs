@@ -5,3 +5,4 @@ pub(crate) mod content;
 pub(crate) mod date;
 pub(crate) mod flags;
 pub(crate) mod results_hash;
+pub(crate) mod server_metadata;

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::encode::{VERSION, VERSION_MIN, action, counter, kind, revisions};
+use super::encode::{VERSION, VERSION_MIN, action, attachment, content, counter, kind, revisions, upload};
 use super::{DefinitionChange, OutputWrite, OutputWrites, Stamp, Write};
 use crate::commands::batch::Collections;
 use crate::commands::command::{Action, Command, CounterRead};
@@ -13,9 +13,10 @@ use crate::ids::id;
 use crate::limits::DOCUMENT_SIZE_MAX;
 use crate::wire::content::Content;
 use crate::{
-    Batch, ClusterTransaction, CollectionRevisions, CounterAction, CounterCommand, CounterOperation, Date, DueKind,
-    Error, Expected, Flags, HiLoRequest, ImportedRevision, NodeValue, Result, RevertTo, RevisionsConfiguration,
-    RevisionsWrite, ValueChange,
+    AttachmentAction, AttachmentCommand, Batch, ClusterTransaction, CollectionRevisions, ConstraintChange, ContentHash,
+    CounterAction, CounterCommand, CounterOperation, Date, DueKind, Error, Expected, Flags, HiLoRequest,
+    ImportedRevision, NewContent, NodeValue, Result, RevertTo, RevisionsConfiguration, RevisionsWrite,
+    UniqueConstraint, Upload, UploadId, ValueChange,
 };
 
 impl Write {
@@ -50,11 +51,19 @@ impl Write {
                 Write::DeleteCollection { name: from.text()?, etag: from.number()?, count_max: from.size()? }
             }
             kind::CLEAN_TOMBSTONES => Write::CleanTombstones { etag: from.number()?, count_max: from.size()? },
+            kind::PUT_CONSTRAINT => Write::Constraint(ConstraintChange::Put(UniqueConstraint {
+                name: from.text()?,
+                collection: from.text()?,
+                fields: from.list(Decoder::text)?,
+                is_case_sensitive: from.bool()?,
+            })),
+            kind::DELETE_CONSTRAINT => Write::Constraint(ConstraintChange::Delete(from.text()?)),
             kind::DEFINITIONS => Write::Definitions(from.list(Decoder::definition)?),
             kind::OUTPUTS => Write::Outputs(OutputWrites {
                 only_if: (from.text()?, from.text()?, from.wide()?),
                 writes: from.list(Decoder::output)?,
             }),
+            kind::UPLOAD => Write::Upload(from.upload()?),
             kind::EXCHANGE => Write::Exchange(from.value()?),
             kind::EXCHANGES => Write::Exchanges(from.list(Decoder::value)?),
             kind::CLUSTER_TRANSACTION => Write::ClusterTransaction(ClusterTransaction {
@@ -280,6 +289,7 @@ impl<'b> Decoder<'b> {
                 Action::DeletePrefixed
             }
             action::TRACK_CHANGES => Action::TrackChanges(self.list(|from| Ok((from.text()?, from.text()?)))?),
+            action::ATTACHMENT => Action::Attachment(Box::new(self.attachment()?)),
             action::COUNTERS => Action::Counters(self.counters()?),
             action::CHECK_COUNTERS if !is_outer => Action::CheckCounters(self.list(|from| {
                 Ok(CounterRead { document_id: from.text()?, name: from.text()?, etag: from.option(Decoder::number)? })
@@ -300,6 +310,54 @@ impl<'b> Decoder<'b> {
             _ => return Err(bad("a condition is one of three")),
         };
         Ok(Command { action, id, expected })
+    }
+
+    fn upload_id(&mut self) -> Result<UploadId> {
+        Ok(UploadId(self.wide()?.to_be_bytes()))
+    }
+
+    fn upload(&mut self) -> Result<Upload> {
+        Ok(match self.byte()? {
+            upload::APPEND => {
+                Upload::Append { id: self.upload_id()?, at: self.number()?, bytes: self.bytes()?.to_vec() }
+            }
+            upload::CANCEL => Upload::Cancel(self.list(Decoder::upload_id)?),
+            upload::FREE => Upload::Free,
+            _ => return Err(bad("the step of an upload is not known")),
+        })
+    }
+
+    fn attachment(&mut self) -> Result<AttachmentCommand> {
+        let (document_id, name) = (self.text()?, self.text()?);
+        let action = match self.byte()? {
+            attachment::PUT => AttachmentAction::Put {
+                content_type: self.text()?,
+                content: Some(self.new_content()?),
+                is_imported: self.bool()?,
+            },
+            attachment::DELETE => AttachmentAction::Delete,
+            attachment::MOVE => AttachmentAction::Move { to_id: self.text()?, to_name: self.text()? },
+            attachment::COPY => AttachmentAction::Copy { to_id: self.text()?, to_name: self.text()? },
+            _ => return Err(bad("what becomes of an attachment is not known")),
+        };
+        AttachmentCommand::new(&document_id, &name, action)
+    }
+
+    fn new_content(&mut self) -> Result<NewContent> {
+        let place = self.byte()?;
+        match place {
+            content::INLINE => Ok(NewContent::inline(self.bytes()?)),
+            content::UPLOAD => {
+                let id = self.upload_id()?;
+                Ok(NewContent::uploaded(id, self.hash()?, self.number()?))
+            }
+            content::KNOWN => Ok(NewContent::known(self.hash()?)),
+            _ => Err(bad("the place of a content is not known")),
+        }
+    }
+
+    fn hash(&mut self) -> Result<ContentHash> {
+        self.bytes()?.try_into().map(ContentHash).map_err(|_| bad("a hash has 256 bits"))
     }
 
     fn counters(&mut self) -> Result<CounterCommand> {

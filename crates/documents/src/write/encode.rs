@@ -10,11 +10,12 @@
 //! The report of a patch is not encoded: only the proposing node answers the client, and it has the write itself.
 
 use super::{DefinitionChange, OutputWrite, OutputWrites, Stamp, Write};
+use crate::attachments::contents::ContentSource;
 use crate::commands::command::{Action, Command};
 use crate::compare_exchange::GuardChange;
 use crate::{
-    Batch, CollectionRevisions, CounterAction, CounterCommand, Error, Expected, Result, RevertTo,
-    RevisionsConfiguration, RevisionsWrite, ValueChange,
+    AttachmentAction, AttachmentCommand, Batch, CollectionRevisions, ConstraintChange, CounterAction, CounterCommand,
+    Error, Expected, NewContent, Result, RevertTo, RevisionsConfiguration, RevisionsWrite, Upload, ValueChange,
 };
 
 /// The version that is written.
@@ -38,10 +39,13 @@ pub(super) mod kind {
     pub const DEFINITIONS: u8 = 10;
     pub const OUTPUTS: u8 = 11;
     pub const DUE: u8 = 12;
+    pub const UPLOAD: u8 = 30;
     pub const EXCHANGE: u8 = 20;
     pub const EXCHANGES: u8 = 21;
     pub const CLUSTER_TRANSACTION: u8 = 22;
     pub const REVISIONS: u8 = 30;
+    pub const PUT_CONSTRAINT: u8 = 40;
+    pub const DELETE_CONSTRAINT: u8 = 41;
 }
 
 /// The kinds of commands, as numbers that are stored.
@@ -53,6 +57,7 @@ pub(super) mod action {
     pub const PATCHED: u8 = 5;
     pub const COUNTERS: u8 = 10;
     pub const CHECK_COUNTERS: u8 = 11;
+    pub const ATTACHMENT: u8 = 12;
     /// As `PUT`, of a document that is no longer archived.
     pub const PUT_UNARCHIVED: u8 = 6;
     /// As `PUT`, and the state that it replaces becomes a revision.
@@ -68,6 +73,28 @@ pub(super) mod revisions {
     pub const REVERT: u8 = 4;
     pub const IMPORT: u8 = 5;
     pub const CLEAN_BIN: u8 = 6;
+}
+
+/// The steps of uploads, as numbers that are stored.
+pub(super) mod upload {
+    pub const APPEND: u8 = 1;
+    pub const CANCEL: u8 = 2;
+    pub const FREE: u8 = 3;
+}
+
+/// What becomes of an attachment, as numbers that are stored.
+pub(super) mod attachment {
+    pub const PUT: u8 = 1;
+    pub const DELETE: u8 = 2;
+    pub const MOVE: u8 = 3;
+    pub const COPY: u8 = 4;
+}
+
+/// The places of contents, as numbers that are stored.
+pub(super) mod content {
+    pub const INLINE: u8 = 1;
+    pub const UPLOAD: u8 = 2;
+    pub const KNOWN: u8 = 3;
 }
 
 /// The operations on counters, as numbers that are stored.
@@ -138,6 +165,17 @@ impl Write {
                 out.number(*etag);
                 out.number(*count_max as u64);
             }
+            Write::Constraint(ConstraintChange::Put(constraint)) => {
+                out.byte(kind::PUT_CONSTRAINT);
+                out.text(&constraint.name);
+                out.text(&constraint.collection);
+                out.list(&constraint.fields, |out, field| out.text(field));
+                out.bool(constraint.is_case_sensitive);
+            }
+            Write::Constraint(ConstraintChange::Delete(name)) => {
+                out.byte(kind::DELETE_CONSTRAINT);
+                out.text(name);
+            }
             Write::Definitions(changes) => {
                 out.byte(kind::DEFINITIONS);
                 out.list(changes, Encoder::definition);
@@ -155,6 +193,10 @@ impl Write {
                         out.number(*first);
                     });
                 }
+            }
+            Write::Upload(upload) => {
+                out.byte(kind::UPLOAD);
+                out.upload(upload);
             }
             Write::Exchange(change) => {
                 out.byte(kind::EXCHANGE);
@@ -385,6 +427,69 @@ impl Encoder<'_> {
         });
     }
 
+    fn upload(&mut self, upload: &Upload) {
+        match upload {
+            Upload::Append { id, at, bytes } => {
+                self.byte(upload::APPEND);
+                self.wide(u128::from_be_bytes(id.0));
+                self.number(*at);
+                self.bytes(bytes);
+            }
+            Upload::Cancel(ids) => {
+                self.byte(upload::CANCEL);
+                self.list(ids, |out, id| out.wide(u128::from_be_bytes(id.0)));
+            }
+            Upload::Free => self.byte(upload::FREE),
+        }
+    }
+
+    fn attachment(&mut self, command: &AttachmentCommand) -> Result<()> {
+        self.text(&command.document_id);
+        self.text(&command.name);
+        match &command.action {
+            AttachmentAction::Put { content_type, content, is_imported } => {
+                let missing =
+                    || Error::BadBatch { rule: "a batch whose contents were not given cannot be logged".to_owned() };
+                self.byte(attachment::PUT);
+                self.text(content_type);
+                self.new_content(content.as_ref().ok_or_else(missing)?);
+                self.bool(*is_imported);
+            }
+            AttachmentAction::Delete => self.byte(attachment::DELETE),
+            AttachmentAction::Move { to_id, to_name } => {
+                self.byte(attachment::MOVE);
+                self.text(to_id);
+                self.text(to_name);
+            }
+            AttachmentAction::Copy { to_id, to_name } => {
+                self.byte(attachment::COPY);
+                self.text(to_id);
+                self.text(to_name);
+            }
+        }
+        Ok(())
+    }
+
+    fn new_content(&mut self, new: &NewContent) {
+        match &new.source {
+            // The hash and the size follow from the bytes.
+            ContentSource::Inline(bytes) => {
+                self.byte(content::INLINE);
+                self.bytes(bytes);
+            }
+            ContentSource::Upload(id) => {
+                self.byte(content::UPLOAD);
+                self.wide(u128::from_be_bytes(id.0));
+                self.bytes(&new.hash.0);
+                self.number(new.size);
+            }
+            ContentSource::Known => {
+                self.byte(content::KNOWN);
+                self.bytes(&new.hash.0);
+            }
+        }
+    }
+
     fn commands(&mut self, commands: &[Command]) -> Result<()> {
         self.number(commands.len() as u64);
         commands.iter().try_for_each(|command| self.command(command))
@@ -414,6 +519,10 @@ impl Encoder<'_> {
                     out.text(id);
                     out.text(vector);
                 });
+            }
+            Action::Attachment(attachment) => {
+                self.byte(action::ATTACHMENT);
+                self.attachment(attachment)?;
             }
             Action::Counters(counters) => {
                 self.byte(action::COUNTERS);

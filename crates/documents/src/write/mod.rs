@@ -13,8 +13,8 @@ pub use outputs::{OutputFate, OutputWrite, OutputWrites};
 use std::sync::Arc;
 
 use crate::{
-    Batch, ClusterTransaction, Date, DueKind, Error, Etag, Exchanged, HiLoRange, HiLoRequest, Outcome, Result,
-    RevisionsConfiguration, RevisionsWrite, TransactionOutcome, ValueChange, Writing,
+    Batch, ClusterTransaction, ConstraintChange, Date, DueKind, Error, Etag, Exchanged, HiLoRange, HiLoRequest,
+    Outcome, Result, RevisionsConfiguration, RevisionsWrite, TransactionOutcome, Upload, ValueChange, Writing,
 };
 
 /// A change of a database.
@@ -84,6 +84,8 @@ pub enum Write {
     Definitions(Vec<DefinitionChange>),
     /// Documents that an index makes of its results: [`Answer::Fates`].
     Outputs(OutputWrites),
+    /// A step of storing or removing the contents of attachments: [`Answer::Count`], 1 if [`Upload::Free`] has more to do.
+    Upload(Upload),
     /// Changes a compare-exchange value: [`Answer::Exchanged`].
     Exchange(ValueChange),
     /// Changes compare-exchange values, whatever becomes of each: [`Answer::Count`], how many changes were done.
@@ -92,6 +94,8 @@ pub enum Write {
     ClusterTransaction(ClusterTransaction),
     /// Changes revisions, or documents by their revisions: [`Answer::Count`].
     Revisions(RevisionsWrite),
+    /// Makes or deletes a unique constraint: [`Answer::Count`], how many there were of its name.
+    Constraint(ConstraintChange),
     /// Handles documents that are due, the ones that have been due longest first: [`Answer::Count`]. None is due if that is 0.
     Due {
         /// What happens to them.
@@ -198,10 +202,12 @@ impl Writing<'_, '_> {
                 Answer::Done
             }
             Write::Outputs(outputs) => Answer::Fates(self.write_outputs(outputs)?),
+            Write::Upload(upload) => Answer::Count(self.run_upload(upload)?),
             Write::Exchange(change) => Answer::Exchanged(self.exchange(change)?),
             Write::Exchanges(changes) => Answer::Count(self.exchange_many(changes)?),
             Write::ClusterTransaction(transaction) => Answer::Transaction(self.run_transaction(transaction)?),
             Write::Revisions(write) => Answer::Count(self.change_revisions(write)?),
+            Write::Constraint(change) => Answer::Count(self.change_constraint(change)?),
             Write::Due { kind, until, count_max } => Answer::Count(self.run_due(*kind, *until, *count_max)?),
         })
     }
@@ -240,8 +246,14 @@ impl Write {
                 | Write::DeleteCollection { name, .. } => name.len(),
                 Write::DeleteUntil { ids, .. } => ids.iter().map(|id| size_of::<String>() + id.len()).sum(),
                 Write::CleanTombstones { .. } | Write::Due { .. } => 0,
+                Write::Constraint(ConstraintChange::Delete(name)) => name.len(),
+                Write::Constraint(ConstraintChange::Put(constraint)) => {
+                    let fields = constraint.fields.iter().map(|field| size_of::<String>() + field.len());
+                    constraint.name.len() + constraint.collection.len() + fields.sum::<usize>()
+                }
                 Write::Definitions(changes) => changes.iter().map(DefinitionChange::size).sum(),
                 Write::Outputs(outputs) => outputs.size(),
+                Write::Upload(upload) => upload.size(),
                 Write::Exchange(change) => change.size(),
                 Write::Exchanges(changes) => changes.iter().map(ValueChange::size).sum(),
                 Write::ClusterTransaction(transaction) => transaction.size(),

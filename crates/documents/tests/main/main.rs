@@ -4,7 +4,9 @@
 //! `document_model` has the model that `model` and `crash` compare the store with.
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails, in its helper functions too")]
 
+mod attachments;
 mod compare_exchange;
+mod constraints;
 mod counters;
 mod crash;
 mod document_model;

@@ -69,6 +69,22 @@ fn counters(random: &mut Random, id: &str) -> CounterCommand {
     CounterCommand::new(id, operations.collect(), random.below(2) == 0).unwrap()
 }
 
+/// Commands on attachments, which mostly fail if something is not there.
+fn attachment(random: &mut Random, id: &str) -> AttachmentCommand {
+    let name = ["a", "A", "b"][random.below(3) as usize];
+    let (to_id, to_name) = (random_id(random), "b".to_owned());
+    let action = match random.below(6) {
+        0 => AttachmentAction::Delete,
+        1 => AttachmentAction::Move { to_id, to_name },
+        2 => AttachmentAction::Copy { to_id, to_name },
+        _ => {
+            let content = Some(NewContent::inline(vec![random.below(3) as u8; random.below(3000) as usize]));
+            AttachmentAction::Put { content_type: "x/y".to_owned(), content, is_imported: random.below(2) == 0 }
+        }
+    };
+    AttachmentCommand::new(id, name, action).unwrap()
+}
+
 fn batch(random: &mut Random, store: &DocumentStore, mut batch: Batch) -> Batch {
     for _ in 0..=random.below(5) {
         let id = match random.below(6) {
@@ -78,7 +94,10 @@ fn batch(random: &mut Random, store: &DocumentStore, mut batch: Batch) -> Batch 
             _ => random_id(random),
         };
         let expected = expected(random, store, &id);
-        match random.below(10) {
+        match random.below(12) {
+            10 | 11 if !id.is_empty() && !id.ends_with(['/', '|']) => {
+                batch.push_attachment(attachment(random, &id), Expected::Any);
+            }
             8 | 9 if !id.is_empty() && !id.ends_with(['/', '|']) => batch.push_counters(counters(random, &id)),
             0..=3 => {
                 let collection = COLLECTIONS[random.below(4) as usize];

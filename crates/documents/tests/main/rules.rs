@@ -233,16 +233,7 @@ fn a_batch_sees_its_own_writes_and_is_all_or_nothing() {
 #[test]
 fn commands_that_are_not_there_yet_are_refused_by_name() {
     let store = store();
-    for kind in [
-        "AttachmentPUT",
-        "AttachmentDELETE",
-        "AttachmentMOVE",
-        "AttachmentCOPY",
-        "TimeSeries",
-        "TimeSeriesWithIncrements",
-        "TimeSeriesBulkInsert",
-        "TimeSeriesCopy",
-    ] {
+    for kind in ["TimeSeries", "TimeSeriesWithIncrements", "TimeSeriesBulkInsert", "TimeSeriesCopy"] {
         let error = bulk(&store, &format!(r#"{{"Commands":[{{"Type":"{kind}","Id":"a"}}]}}"#)).unwrap_err();
         assert!(matches!(error, Error::NotSupported(_)), "{kind}: {error:?}");
         assert!(error.to_string().contains(&format!("does not support the command '{kind}' yet")), "{error}");
@@ -517,7 +508,7 @@ fn identities_rise_and_are_seeded() {
 
 #[test]
 fn a_put_keeps_what_the_server_maintains_in_the_metadata() {
-    const NAMES: &[u8] = br#""@attachments":[{"Name":"a.png"}]"#;
+    const NAMES: &[u8] = br#""@timeseries":[{"Name":"a.png"}]"#;
     let store = store();
     put(&store, "Users/1", r#"{"N":1,"@metadata":{"@collection":"Users","x":1}}"#).unwrap();
     let maintain = |id: &str, text: &[u8]| store.write(now(), |writing| writing.put_server_metadata(id, text)).unwrap();
@@ -530,19 +521,19 @@ fn a_put_keeps_what_the_server_maintains_in_the_metadata() {
         (document.etag(), String::from_utf8(out).unwrap())
     };
     let (etag, text) = wire();
-    let metadata = r#""@metadata":{"@collection":"Users","x":1,"@attachments":[{"Name":"a.png"}],"@change-vector":"#;
+    let metadata = r#""@metadata":{"@collection":"Users","x":1,"@timeseries":[{"Name":"a.png"}],"@change-vector":"#;
     assert!(etag == 2 && text.starts_with(&format!(r#"{{"N":1,{metadata}"#)) && text.contains("Users/1"), "{text}");
     // Whatever the client says of it.
-    put(&store, "users/1", r#"{"N":2,"@metadata":{"@collection":"Users","@attachments":[]}}"#).unwrap();
+    put(&store, "users/1", r#"{"N":2,"@metadata":{"@collection":"Users","@timeseries":[]}}"#).unwrap();
     let (etag, text) = wire();
-    let metadata = r#""@metadata":{"@collection":"Users","@attachments":[{"Name":"a.png"}],"@change-vector":"#;
+    let metadata = r#""@metadata":{"@collection":"Users","@timeseries":[{"Name":"a.png"}],"@change-vector":"#;
     assert!(etag == 3 && text.starts_with(&format!(r#"{{"N":2,{metadata}"#)), "{text}");
     assert!(maintain("users/1", b""));
-    assert!(!wire().1.contains("@attachments"), "{}", wire().1);
+    assert!(!wire().1.contains("@timeseries"), "{}", wire().1);
     maintain("users/1", NAMES);
     assert!(delete(&store, "users/1", None).unwrap());
     put(&store, "users/1", r#"{"N":3,"@metadata":{"@collection":"Users"}}"#).unwrap();
-    assert!(!wire().1.contains("@attachments"), "a new document has none of it: {}", wire().1);
+    assert!(!wire().1.contains("@timeseries"), "a new document has none of it: {}", wire().1);
     assert_eq!(store.read().verify().unwrap().problems, Vec::<String>::new());
 }
 

@@ -627,24 +627,10 @@ mod tests {
             ),
             ("timeSeries.Users.Select(t => new { t.Name })", "IndexSources", "indexes over timeSeries"),
             (
-                "from u in docs.Users select new { A = AttachmentsFor(u) }",
-                "Attachments",
-                "'AttachmentsFor' in an index",
-            ),
-            (
-                "from u in docs.Users select new { A = LoadAttachment(u, \\\"x\\\").GetContentAsString() }",
-                "Attachments",
-                "'LoadAttachment' in an index",
-            ),
-            ("docs.Users.Select(u => new { A = LoadAttachments(u) })", "Attachments", "'LoadAttachments' in an index"),
-            (
                 "docs.Users.Select(u => new { A = TimeSeriesNamesFor(u) })",
                 "TimeSeries",
                 "'TimeSeriesNamesFor' in an index",
             ),
-            ("map('Users', u => ({ A: attachmentsFor(u) }))", "Attachments", "attachmentsFor() in an index"),
-            ("map('Users', u => ({ A: loadAttachment(u, 'x') }))", "Attachments", "loadAttachment() in an index"),
-            ("map('Users', u => ({ A: loadAttachments(u) }))", "Attachments", "loadAttachments() in an index"),
             ("map('Users', u => ({ A: timeSeriesNamesFor(u) }))", "TimeSeries", "timeSeriesNamesFor() in an index"),
             ("map('Users', u => ({ A: loadVector('x', u.B) }))", "TextEmbeddings", "loadVector() in an index"),
         ] {

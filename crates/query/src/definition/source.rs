@@ -24,7 +24,7 @@ impl IndexSource {
     /// The name of its collection, or of all documents, or of all compare-exchange values.
     pub fn name(&self) -> &str {
         match self.kind {
-            ItemKind::Document | ItemKind::Counter => name_of(self.collection.as_deref()),
+            ItemKind::Document | ItemKind::Attachment | ItemKind::Counter => name_of(self.collection.as_deref()),
             ItemKind::Revision => "@revisions",
             ItemKind::CompareExchange => "@compare-exchange",
         }
@@ -39,6 +39,8 @@ impl IndexSource {
             (ItemKind::Document, true) => Cow::Owned(format!("@referenced/{}", self.name())),
             // No index has them as a source.
             (ItemKind::Revision, _) => Cow::Borrowed("@revisions/all"),
+            // They belong to their documents, and are never mapped.
+            (ItemKind::Attachment, _) => Cow::Owned(format!("@attachments/{}", self.name())),
             // They are loaded, never mapped.
             (ItemKind::CompareExchange, _) => Cow::Borrowed("@compare-exchange/referenced"),
         }

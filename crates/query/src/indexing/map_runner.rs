@@ -4,6 +4,7 @@ use super::control::BatchControl;
 use super::limits::LOADED_DOCUMENTS_MAX;
 use super::loaded_ids::{LoadedIds, reference_to_value};
 use crate::definition::{ALL_DOCUMENTS, MapIndex};
+use crate::mapping::limits::TEXT_SIZE_MAX;
 use crate::mapping::{Attachment, DocumentView, Following, Host, MapError, Output, Source};
 use documents::{Document, EMPTY_COLLECTION, Snapshot, id};
 use json::{Properties, Raw};
@@ -58,7 +59,6 @@ impl<'d> Host<'d> for LoadingHost<'_, 'd> {
         if following == Following::Followed {
             self.note(lower)?;
         }
-        let unread = |error: documents::Error| MapError::Stopped(error.to_string());
         let Some(document) = self.documents.get(id).map_err(unread)? else { return Ok(None) };
         let is_of_any = collection.eq_ignore_ascii_case(ALL_DOCUMENTS);
         if !is_of_any && !self.documents.is_in_collection(&document, collection).map_err(unread)? {
@@ -78,13 +78,38 @@ impl<'d> Host<'d> for LoadingHost<'_, 'd> {
         Ok(value.map_err(|error| MapError::Stopped(error.to_string()))?.and_then(|value| value.object()))
     }
 
-    fn load_attachment(&mut self, _id: &str, _name: &str) -> Result<Option<Attachment<'d>>, MapError> {
-        Ok(None)
+    // What it gives changes with its document, which was loaded or is mapped.
+    fn load_attachment(&mut self, id: &str, name: &str) -> Result<Option<Attachment<'d>>, MapError> {
+        let found = self.documents.attachment(id, name).map_err(unread)?;
+        Ok(found.map(|attachment| Attachment {
+            name: attachment.name(),
+            content_type: attachment.content_type(),
+            hash: attachment.hash().to_string(),
+            size: attachment.size(),
+        }))
+    }
+
+    fn load_content(&mut self, id: &str, name: &str) -> Result<Option<String>, MapError> {
+        let Some(attachment) = self.documents.attachment(id, name).map_err(unread)? else { return Ok(None) };
+        if attachment.size() > TEXT_SIZE_MAX as u64 {
+            return Err(MapError::TooLong);
+        }
+        let reading = self.documents.content(attachment.hash(), 0..attachment.size()).map_err(unread)?;
+        let Some(mut reading) = reading else { return Ok(None) };
+        let mut content = Vec::new();
+        while let Some(bytes) = reading.next().map_err(|error| unread(error.into()))? {
+            content.extend_from_slice(bytes);
+        }
+        Ok(Some(String::from_utf8_lossy(&content).into_owned()))
     }
 
     fn is_stopped(&self) -> bool {
         self.control.is_stopped()
     }
+}
+
+fn unread(error: documents::Error) -> MapError {
+    MapError::Stopped(error.to_string())
 }
 
 fn view<'d>(document: &Document<'d>, collection: Cow<'d, str>, reads_metadata: bool) -> DocumentView<'d> {

@@ -285,9 +285,6 @@ impl Function {
     /// The missing feature that it reads from.
     pub fn missing_feature(self) -> Option<Feature> {
         match self {
-            Function::AttachmentsFor | Function::LoadAttachment | Function::LoadAttachments => {
-                Some(Feature::Attachments)
-            }
             Function::TimeSeriesNamesFor => Some(Feature::TimeSeries),
             _ => None,
         }

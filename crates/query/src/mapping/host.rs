@@ -33,16 +33,16 @@ impl<'d> DocumentView<'d> {
 }
 
 /// An attachment of a document.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Attachment<'d> {
     /// Its name.
     pub name: &'d str,
     /// Its content type.
     pub content_type: &'d str,
     /// The hash of its content.
-    pub hash: &'d str,
-    /// Its content.
-    pub content: &'d [u8],
+    pub hash: String,
+    /// Bytes of its content.
+    pub size: u64,
 }
 
 /// Whether a document is mapped again when one that it loads changes.
@@ -80,6 +80,13 @@ pub trait Host<'d> {
     /// If it cannot be read.
     fn load_attachment(&mut self, id: &str, name: &str) -> Result<Option<Attachment<'d>>>;
 
+    /// The content of the attachment with this name of the document with this id, as text.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read; [`MapError::TooLong`](super::MapError::TooLong).
+    fn load_content(&mut self, id: &str, name: &str) -> Result<Option<String>>;
+
     /// Asked now and then: whether the evaluation is to end with [`super::MapError::Interrupted`].
     fn is_stopped(&self) -> bool {
         false
@@ -100,6 +107,10 @@ impl<'d> Host<'d> for NoHost {
     }
 
     fn load_attachment(&mut self, _id: &str, _name: &str) -> Result<Option<Attachment<'d>>> {
+        Ok(None)
+    }
+
+    fn load_content(&mut self, _id: &str, _name: &str) -> Result<Option<String>> {
         Ok(None)
     }
 }

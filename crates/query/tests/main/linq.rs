@@ -78,9 +78,12 @@ impl<'d> Host<'d> for Store<'d> {
     }
 
     fn load_attachment(&mut self, id: &str, name: &str) -> Result<Option<Attachment<'d>>, MapError> {
-        let content = b"content of the attachment";
-        let found = Attachment { name: "a.txt", content_type: "text/plain", hash: "h", content };
+        let found = Attachment { name: "a.txt", content_type: "text/plain", hash: "h".to_owned(), size: 25 };
         Ok((id != "none" && name == "a.txt").then_some(found))
+    }
+
+    fn load_content(&mut self, _: &str, _: &str) -> Result<Option<String>, MapError> {
+        Ok(Some("content of the attachment".to_owned()))
     }
 }
 

@@ -1,7 +1,7 @@
 //! `POST /databases/{name}/bulk_docs`: several commands in one transaction.
 //!
 //! 201 `{Results: [one per command]}`; nothing is applied when one fails (409 for a change vector that does not fit).
-//! Only the JSON form: `multipart` bodies carry attachments, which are not there yet. `waitForIndexesTimeout`,
+//! A body of several parts (`multipart`) has the contents of attachments behind the commands (`bulk_docs_form.rs`). `waitForIndexesTimeout`,
 //! `waitForIndexThrow`, `waitForSpecificIndex`: 408 if indexes do not have the batch in time; it is applied all the same.
 //! With `TransactionMode: ClusterWide` in the body the commands are a cluster-wide transaction, which keeps atomic guards unless
 //! `disableAtomicDocumentWrites` is true: 201 `{Results, TransactionIndex}`, 409 with `ConcurrencyViolations`.
@@ -10,8 +10,9 @@ use database::documents::{BulkDocs, ClusterTransaction, Feature, Write};
 use hyper::StatusCode;
 use hyper::header::CONTENT_TYPE;
 
+use super::attachments::submit_with;
+use super::bulk_docs_form;
 use super::indexes::IndexWait;
-use super::submit::submit;
 use crate::error::Result;
 use crate::messages::query_string::QueryString;
 use crate::messages::reply::{self, Reply};
@@ -30,25 +31,23 @@ pub(crate) async fn post(mut exchange: Exchange) -> Result<Reply> {
     let content_type = exchange.headers.get(CONTENT_TYPE).map(|value| value.as_bytes());
     let is_multipart = content_type
         .is_some_and(|value| value.get(..10).is_some_and(|start| start.eq_ignore_ascii_case(b"multipart/")));
-    if is_multipart {
-        return Err(Feature::Attachments.missing().into());
-    }
     if waits_for_replicas(exchange.query())? {
         return Err(Feature::Replication.missing_for("waiting for other nodes ('numberOfReplicasToWaitFor')").into());
     }
     let index_wait = IndexWait::of(exchange.query())?;
-    let body = exchange.read_body().await?;
-    let size = body.len();
     let has_guards = !exchange.query().is_true("disableAtomicDocumentWrites")?;
-    let parse = move || Ok(BulkDocs::parse(&body, has_guards)?);
-    let batch = match exchange.node.bridge.run_sized(size, parse).await? {
+    let (commands, uploads) = match is_multipart {
+        true => bulk_docs_form::read(&mut exchange, has_guards).await?,
+        false => (exchange.parse_body(move |body| Ok(BulkDocs::parse(body, has_guards)?)).await?, Vec::new()),
+    };
+    let batch = match commands {
         BulkDocs::Batch(batch) => batch,
         BulkDocs::ClusterWide(transaction) => return cluster_wide(&exchange, transaction, index_wait).await,
     };
     if batch.is_empty() {
         return Ok(reply::json(StatusCode::CREATED, &b"{\"Results\":[]}"[..]));
     }
-    let outcome = submit(&exchange.node, exchange.database(), batch).await?;
+    let outcome = submit_with(&exchange, batch, uploads).await?;
     if let Some(index_wait) = index_wait {
         index_wait.wait(&exchange, &outcome).await?;
     }

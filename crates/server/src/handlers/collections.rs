@@ -61,7 +61,8 @@ fn write_counts(json: &mut json::Writer<'_>, collections: &[database::documents:
     json.name("CountOfRevisionDocuments").unsigned(revisions.sum());
     json.name("CountOfTombstones")
         .unsigned(collections.iter().map(|collection| collection.documents().tombstone_count).sum());
-    json.name("CountOfTimeSeriesDeletedRanges").unsigned(0).name("CountOfAttachments").unsigned(0);
+    let attachments = collections.iter().map(|collection| collection.counts[ItemKind::Attachment].count);
+    json.name("CountOfTimeSeriesDeletedRanges").unsigned(0).name("CountOfAttachments").unsigned(attachments.sum());
     let counters = collections.iter().map(|collection| collection.counts[ItemKind::Counter].count);
     json.name("CountOfCounterEntries").unsigned(counters.sum()).name("CountOfTimeSeriesSegments").unsigned(0);
 }

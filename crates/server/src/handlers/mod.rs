@@ -1,8 +1,10 @@
 //! The handlers, one file per resource: take the parameters apart, make one call, answer.
 
 pub(crate) mod api_keys;
+pub(crate) mod attachments;
 pub(crate) mod backups;
 pub(crate) mod bulk_docs;
+mod bulk_docs_form;
 pub(crate) mod bulk_insert;
 pub(crate) mod certificates;
 pub(crate) mod change_feed;
@@ -11,6 +13,7 @@ pub(crate) mod collections;
 pub(crate) mod compactions;
 pub(crate) mod compare_exchange;
 pub(crate) mod configuration;
+pub(crate) mod constraints;
 pub(crate) mod counters;
 pub(crate) mod databases;
 pub(crate) mod diagnostics;

@@ -182,6 +182,8 @@ async fn of_databases(
 struct DatabaseFacts {
     documents: u64,
     revisions: u64,
+    attachments: u64,
+    contents: u64,
     indexes: Vec<ObservedIndex>,
     areas: Vec<StorageArea>,
 }
@@ -189,10 +191,14 @@ struct DatabaseFacts {
 impl DatabaseFacts {
     fn of(database: &Database) -> Result<DatabaseFacts> {
         let statistics = database.read().statistics()?;
-        let (documents, revisions) = (statistics.documents().count, statistics.counts[ItemKind::Revision].count);
+        let (documents, contents) = (statistics.documents().count, statistics.content_count);
+        let attachments = statistics.counts[ItemKind::Attachment].count;
+        let revisions = statistics.counts[ItemKind::Revision].count;
         Ok(DatabaseFacts {
             documents,
             revisions,
+            attachments,
+            contents,
             indexes: ObservedIndex::all(database)?,
             areas: database.storage_areas()?,
         })
@@ -203,13 +209,9 @@ impl DatabaseFacts {
         json.name("DatabaseId").string(database.documents().database_id());
         json.name("Counts").object(|json| {
             json.name("Documents").unsigned(self.documents);
-            // There are no attachments, and one node.
-            json.name("Revisions")
-                .unsigned(self.revisions)
-                .name("Attachments")
-                .unsigned(0)
-                .name("UniqueAttachments")
-                .unsigned(0);
+            // There is one node.
+            json.name("Revisions").unsigned(self.revisions).name("Attachments").unsigned(self.attachments);
+            json.name("UniqueAttachments").unsigned(self.contents);
             json.name("Rehabs").unsigned(0).name("ReplicationFactor").unsigned(1);
         });
         json.name("Statistics").object(|json| {

@@ -101,7 +101,7 @@ fn write_with(json: &mut json::Writer<'_>, operation: &Operation, details: Detai
                 json.name("BatchCount").unsigned(progress.batch_count);
                 json.name("LastProcessedId").optional_string(progress.last_processed_id.as_deref());
                 json.name("DocumentsProcessed").unsigned(progress.documents_processed);
-                json.name("AttachmentsProcessed").unsigned(0);
+                json.name("AttachmentsProcessed").unsigned(progress.attachments_processed);
                 json.name("CountersProcessed").unsigned(progress.counters_processed);
                 json.name("TimeSeriesProcessed").unsigned(0);
             });
@@ -142,7 +142,7 @@ fn write_with(json: &mut json::Writer<'_>, operation: &Operation, details: Detai
                 });
                 json.name("Query").null();
                 json.name("DocumentsProcessed").unsigned(result.documents_processed);
-                json.name("AttachmentsProcessed").unsigned(0);
+                json.name("AttachmentsProcessed").unsigned(result.attachments_processed);
                 json.name("CountersProcessed").unsigned(result.counters_processed);
                 json.name("TimeSeriesProcessed").unsigned(0);
             });

@@ -99,7 +99,7 @@ fn dump_head(options: &SmugglerOptions, database: &str) -> Reply {
 }
 
 /// A name in a header: all but the unreserved characters as `%20`.
-fn escaped(name: &str) -> String {
+pub(super) fn escaped(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     for byte in name.bytes() {
         match byte {

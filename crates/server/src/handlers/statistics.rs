@@ -53,7 +53,8 @@ fn write_counts(json: &mut json::Writer<'_>, statistics: &Statistics, indexes: &
     json.name("CountOfTombstones").unsigned(statistics.documents().tombstone_count);
     json.name("CountOfDocumentsConflicts").unsigned(0).name("CountOfConflicts").unsigned(0);
     let counters = statistics.counts[ItemKind::Counter].count;
-    json.name("CountOfAttachments").unsigned(0).name("CountOfCounterEntries").unsigned(counters);
+    json.name("CountOfAttachments").unsigned(statistics.counts[ItemKind::Attachment].count);
+    json.name("CountOfCounterEntries").unsigned(counters);
     json.name("CountOfTimeSeriesSegments").unsigned(0);
 }
 
@@ -64,7 +65,7 @@ fn write_rest(
     indexes: &[ObservedIndex],
     size: u64,
 ) {
-    json.name("CountOfUniqueAttachments").unsigned(0);
+    json.name("CountOfUniqueAttachments").unsigned(statistics.content_count);
     json.name("DatabaseChangeVector").string(&statistics.change_vector);
     json.name("DatabaseId").string(database.documents().database_id());
     json.name("NumberOfTransactionMergerQueueOperations").unsigned(database.queued_count() as u64);

@@ -217,6 +217,11 @@ impl AnswerWriter {
     /// Status and headers of the answer, before anything is written. `snapshot` is what it is read from.
     pub(crate) fn begin(&mut self, head: Reply, snapshot: &Snapshot<'_>) -> Result<()> {
         self.transaction = snapshot.transaction();
+        self.begin_detached(head)
+    }
+
+    /// Status and headers of an answer that holds no snapshot while it is sent.
+    pub(crate) fn begin_detached(&mut self, head: Reply) -> Result<()> {
         if let SinkState::Whole { head: place, .. } = &mut self.state {
             *place = Some(head);
         }

@@ -12,7 +12,9 @@ use std::io::Write;
 
 use bytes::Bytes;
 use flate2::{Compress, Compression, FlushCompress, Status};
-use hyper::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, VARY};
+use hyper::header::{
+    ACCEPT_ENCODING, ACCEPT_RANGES, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, VARY,
+};
 use hyper::{HeaderMap, StatusCode};
 use tokio::sync::mpsc;
 
@@ -108,7 +110,9 @@ fn chosen(reply: &mut Reply, wish: Option<Wish>) -> Option<Wish> {
     // The files of the studio are compressed already, and so are dumps and info packages.
     let kind = reply.headers().get(CONTENT_TYPE);
     let is_archive = kind.is_some_and(|kind| kind == "application/octet-stream" || kind == "application/zip");
-    let is_compressed = is_archive || reply.headers().contains_key(CONTENT_ENCODING);
+    // Ranges count the bytes as they are stored.
+    let has_ranges = reply.headers().contains_key(ACCEPT_RANGES);
+    let is_compressed = is_archive || has_ranges || reply.headers().contains_key(CONTENT_ENCODING);
     let is_worthwhile = |wish: &Wish| wish.is_only || size.is_none_or(|size| size > WORTHWHILE_SIZE);
     wish.filter(|wish| !is_compressed && is_worthwhile(wish))
 }

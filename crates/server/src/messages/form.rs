@@ -53,6 +53,11 @@ pub(crate) struct Form {
     /// Bytes that are not done with.
     buffer: BytesMut,
     part_count: usize,
+    part_count_max: usize,
+    /// Whether parts may have no name.
+    is_of_batch: bool,
+    /// The `Content-Encoding` of the part.
+    part_encoding: Option<String>,
 }
 
 /// Bytes of a boundary (RFC 2046).
@@ -69,10 +74,27 @@ impl Form {
     ///
     /// The body is none.
     pub(crate) fn of(headers: &HeaderMap) -> Result<Form> {
+        Form::of_type(headers, &["multipart/form-data"])
+    }
+
+    /// The form of a batch: also `multipart/mixed`, and its parts may have no name.
+    ///
+    /// * `part_count_max`: parts at most.
+    ///
+    /// # Errors
+    ///
+    /// The body is none.
+    pub(crate) fn of_batch(headers: &HeaderMap, part_count_max: usize) -> Result<Form> {
+        let form = Form::of_type(headers, &["multipart/form-data", "multipart/mixed"])?;
+        Ok(Form { part_count_max, is_of_batch: true, ..form })
+    }
+
+    fn of_type(headers: &HeaderMap, types: &[&str]) -> Result<Form> {
         let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let mut parameters = content_type.split(';').map(str::trim);
-        if !parameters.next().unwrap_or_default().eq_ignore_ascii_case("multipart/form-data") {
-            return Err(bad("the Content-Type of the request must be multipart/form-data"));
+        let found = parameters.next().unwrap_or_default();
+        if !types.iter().any(|name| found.eq_ignore_ascii_case(name)) {
+            return Err(bad(&format!("the Content-Type of the request must be {}", types.join(" or "))));
         }
         let boundary = parameters.find_map(|parameter| {
             let (name, value) = parameter.split_once('=')?;
@@ -88,7 +110,15 @@ impl Form {
         let delimiter = Finder::new(format!("\r\n--{boundary}").as_bytes()).into_owned();
         // The first boundary may stand at the beginning, without the end of a line before it.
         let buffer = BytesMut::from(&b"\r\n"[..]);
-        Form { delimiter, state: State::Preamble, buffer, part_count: 0 }
+        Form {
+            delimiter,
+            state: State::Preamble,
+            buffer,
+            part_count: 0,
+            part_count_max: FORM_PARTS_MAX,
+            is_of_batch: false,
+            part_encoding: None,
+        }
     }
 
     /// Adds the next bytes of the body.
@@ -98,10 +128,19 @@ impl Form {
         }
     }
 
+    /// The `Content-Encoding` of the part that began last.
+    pub(crate) fn part_encoding(&self) -> Option<&str> {
+        self.part_encoding.as_deref()
+    }
+
     /// Bytes that wait.
     #[cfg(any(test, feature = "fuzzing"))]
     pub(crate) fn held_size(&self) -> usize {
         self.buffer.len()
+    }
+
+    fn limit_name(&self) -> &'static str {
+        if self.is_of_batch { "BATCH_PARTS_MAX" } else { "FORM_PARTS_MAX" }
     }
 
     /// What comes next.
@@ -127,10 +166,9 @@ impl Form {
                     Some(b"--") => self.state = State::Over,
                     Some(b"\r\n") => {
                         self.part_count += 1;
-                        if self.part_count > FORM_PARTS_MAX {
-                            return Err(bad(&format!(
-                                "it has more parts than the limit FORM_PARTS_MAX = {FORM_PARTS_MAX}"
-                            )));
+                        if self.part_count > self.part_count_max {
+                            let (name, max) = (self.limit_name(), self.part_count_max);
+                            return Err(bad(&format!("it has more parts than the limit {name} = {max}")));
                         }
                         // The end of the line stays: a head without a line ends with it.
                         self.state = State::InHead;
@@ -149,7 +187,11 @@ impl Form {
                     let head = self.buffer.split_to(size + 2);
                     // The end of the empty line stays: content that is empty ends before it.
                     self.state = State::InContent;
-                    let name = name_of(&head)?;
+                    let name = match self.is_of_batch {
+                        true => String::new(),
+                        false => name_of(&head)?,
+                    };
+                    self.part_encoding = header(&head, "Content-Encoding")?.map(str::to_owned);
                     let _ = self.buffer.split_to(2);
                     return Ok(FormEvent::Part(name));
                 }
@@ -172,14 +214,18 @@ impl Form {
     }
 }
 
+/// The value of a header of a part.
+fn header<'h>(head: &'h [u8], header: &str) -> Result<Option<&'h str>> {
+    let head = std::str::from_utf8(head).map_err(|_| bad("the head of a part is not UTF-8"))?;
+    Ok(head.split("\r\n").find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        name.trim().eq_ignore_ascii_case(header).then(|| value.trim())
+    }))
+}
+
 /// The name of a part, from its head.
 fn name_of(head: &[u8]) -> Result<String> {
-    let head = std::str::from_utf8(head).map_err(|_| bad("the head of a part is not UTF-8"))?;
-    let disposition = head.split("\r\n").find_map(|line| {
-        let (name, value) = line.split_once(':')?;
-        name.trim().eq_ignore_ascii_case("Content-Disposition").then(|| value.trim())
-    });
-    let disposition = disposition.ok_or_else(|| bad("a part has no Content-Disposition"))?;
+    let disposition = header(head, "Content-Disposition")?.ok_or_else(|| bad("a part has no Content-Disposition"))?;
     let name = disposition.split(';').skip(1).find_map(|parameter| {
         let (name, value) = parameter.split_once('=')?;
         name.trim().eq_ignore_ascii_case("name").then(|| value.trim().trim_matches('"').to_owned())

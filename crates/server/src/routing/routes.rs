@@ -15,11 +15,11 @@ use super::access::Access;
 use super::exchange::Exchange;
 use crate::error::{Result, Write};
 use crate::handlers::{
-    api_keys, backups, bulk_docs, bulk_insert, certificates, change_feed, changes, collections, compactions,
-    compare_exchange, configuration, counters, databases, diagnostics, docs, due, health, hilo, identities, indexes,
-    info_package, live, log_configuration, mcp, members, metrics, monitoring, multi_get, node_info, operations, pages,
-    patches, queries, restores, revisions, safety, sample_data, signing_in, smuggler, statistics, streams, studio,
-    subscriptions, tasks, tcp_info, test_endpoints, topology, traffic_watch,
+    api_keys, attachments, backups, bulk_docs, bulk_insert, certificates, change_feed, changes, collections,
+    compactions, compare_exchange, configuration, constraints, counters, databases, diagnostics, docs, due, health,
+    hilo, identities, indexes, info_package, live, log_configuration, mcp, members, metrics, monitoring, multi_get,
+    node_info, operations, pages, patches, queries, restores, revisions, safety, sample_data, signing_in, smuggler,
+    statistics, streams, studio, subscriptions, tasks, tcp_info, test_endpoints, topology, traffic_watch,
 };
 use crate::messages::reply::Reply;
 
@@ -277,6 +277,14 @@ pub static ROUTES: &[Route] = &[
     now("POST", "/databases/*/debug/queries/kill", ReadWrite, queries::kill),
     of_client(later("GET", "/databases/*/changes", Read, pending!(changes::get))),
     // Counters.
+    of_client(later("GET", "/databases/*/attachments", Read, pending!(attachments::get))),
+    now("HEAD", "/databases/*/attachments", Read, attachments::head),
+    of_client(later("PUT", "/databases/*/attachments", ReadWrite, pending!(attachments::put))),
+    later("DELETE", "/databases/*/attachments", ReadWrite, pending!(attachments::delete)),
+    of_client(later("POST", "/databases/*/attachments/bulk", Read, pending!(attachments::get_many))),
+    later("DELETE", "/databases/*/attachments/bulk", ReadWrite, pending!(attachments::delete_many)),
+    now("GET", "/databases/*/debug/attachments/hash", Read, attachments::count_of_hash),
+    now("GET", "/databases/*/debug/attachments/metadata", Read, attachments::metadata),
     in_multi_get(later("GET", "/databases/*/counters", Read, pending!(counters::get))),
     later("POST", "/databases/*/counters", ReadWrite, pending!(counters::post)),
     // Revisions.
@@ -388,15 +396,9 @@ pub static ROUTES: &[Route] = &[
     missing("DELETE", "/databases/*/admin/analyzers", Admin, Feature::CustomAnalyzers),
     missing("PUT", "/admin/analyzers", Operator, Feature::CustomAnalyzers),
     missing("DELETE", "/admin/analyzers", Operator, Feature::CustomAnalyzers),
-    missing("GET", "/databases/*/attachments", Read, Feature::Attachments),
-    missing("POST", "/databases/*/attachments", Read, Feature::Attachments),
-    missing("HEAD", "/databases/*/attachments", Read, Feature::Attachments),
-    missing("PUT", "/databases/*/attachments", ReadWrite, Feature::Attachments),
-    missing("DELETE", "/databases/*/attachments", ReadWrite, Feature::Attachments),
-    missing("POST", "/databases/*/attachments/bulk", Read, Feature::Attachments),
-    missing("DELETE", "/databases/*/attachments/bulk", ReadWrite, Feature::Attachments),
-    missing("GET", "/databases/*/admin/attachments/remote/config", Admin, Feature::Attachments),
-    missing("PUT", "/databases/*/admin/attachments/remote/config", Admin, Feature::Attachments),
+    missing("POST", "/databases/*/attachments", Read, Feature::Revisions),
+    missing("GET", "/databases/*/admin/attachments/remote/config", Admin, Feature::RemoteAttachments),
+    missing("PUT", "/databases/*/admin/attachments/remote/config", Admin, Feature::RemoteAttachments),
     missing("GET", "/databases/*/timeseries", Read, Feature::TimeSeries),
     missing("POST", "/databases/*/timeseries", ReadWrite, Feature::TimeSeries),
     missing("GET", "/databases/*/timeseries/ranges", Read, Feature::TimeSeries),
@@ -405,6 +407,9 @@ pub static ROUTES: &[Route] = &[
     missing("PUT", "/databases/*/admin/timeseries/policy", Admin, Feature::TimeSeries),
     missing("DELETE", "/databases/*/admin/timeseries/policy", Admin, Feature::TimeSeries),
     missing("POST", "/databases/*/timeseries/names/config", Admin, Feature::TimeSeries),
+    now("GET", "/databases/*/admin/constraints", Admin, constraints::list),
+    later("PUT", "/databases/*/admin/constraints", Admin, |exchange| Box::pin(constraints::put(exchange))),
+    later("DELETE", "/databases/*/admin/constraints", Admin, |exchange| Box::pin(constraints::delete(exchange))),
     later("GET", "/databases/*/feed", Read, |exchange| Box::pin(change_feed::get(exchange))),
     now("GET", "/databases/*/feed/cursors", Read, change_feed::cursors),
     later("PUT", "/databases/*/feed/cursors", ReadWrite, |exchange| Box::pin(change_feed::move_cursor(exchange))),

@@ -137,8 +137,8 @@ fn a_broken_stream_is_told_to_client_and_operation() {
         let state = wire.call(&format!("GET /databases/db/operations/state?id={id}"), "").text();
         assert!(state.contains(r#""Status":"Faulted""#) && state.contains(r#""Error":""#), "{state}");
     }
-    let attachment = r#"[{"Id":"b/1","Type":"AttachmentPUT","Name":"x","ContentLength":1}x]"#;
-    wire.check_error("POST /databases/db/bulk_insert?id=6", attachment, 501, "InvalidOperationException", failed);
+    let series = r#"[{"Id":"b/1","Type":"TimeSeriesBulkInsert"}]"#;
+    wire.check_error("POST /databases/db/bulk_insert?id=6", series, 501, "InvalidOperationException", failed);
     assert_eq!(count(&wire), 0);
     let state = wire.call("GET /databases/db/operations/state?id=7", "").text();
     assert!(state.contains("Document ids cannot end with '|' in a bulk insert"), "{state}");

@@ -230,7 +230,7 @@ fn the_only_transfer_encoding_is_chunked() {
 /// Requests that are answered before their body is read.
 const EARLY: [(&str, u16); 6] = [
     ("PUT /databases/none/docs?id=a", 400),
-    ("PUT /databases/db/attachments?id=a&name=b", 501),
+    ("PUT /databases/db/admin/attachments/remote/config", 501),
     ("POST /nosuch", 400),
     ("GET /build/version", 200),
     // Their work goes on after the answer has begun.
@@ -381,7 +381,7 @@ fn a_write_that_fails_says_whether_it_may_be_applied() {
     ] {
         assert_eq!(outcome(line, body, 400), None, "{line}");
     }
-    assert_eq!(outcome("PUT /databases/db/attachments?id=a", "", 501).as_deref(), Some("NotApplied"));
+    assert_eq!(outcome("PUT /databases/db/admin/attachments/remote/config", "", 501).as_deref(), Some("NotApplied"));
     let one: Vec<String> = (0..5000)
         .map(|number| format!(r#"{{"Id":"{number}","Type":"PUT","Document":{{"a":"{}"}}}}"#, "x".repeat(2000)))
         .collect();

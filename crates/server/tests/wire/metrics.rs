@@ -257,7 +257,7 @@ fn what_a_client_does_wrong_is_no_fault_of_the_server() {
     }
     let long = format!("PUT /databases/db/docs?id={}", "x".repeat(600));
     assert_eq!(wire.call(&long, "{}").status, 400);
-    assert_eq!(wire.call("GET /databases/db/attachments?id=a&name=b", "").status, 501);
+    assert_eq!(wire.call("GET /databases/db/timeseries?docId=a&name=b", "").status, 501);
     assert_eq!(wire.call("GET /databases/off/stats", "").status, 503);
     assert_eq!((count("4xx", "request"), count("5xx", "request")), (wrong + 5.0, unsupported + 2.0));
     assert_eq!((count("4xx", "server"), count("5xx", "server"), server_errors()), (0.0, 0.0, 0));

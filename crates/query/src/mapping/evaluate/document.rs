@@ -47,7 +47,7 @@ impl<'d> Evaluator<'_, 'd> {
             (Function::TimeSeriesNamesFor, Value::Document(document)) => Ok(list(document.of_metadata("@timeseries"))),
             (Function::LoadAttachment, Value::Document(document)) => {
                 let found = self.host.load_attachment(document.id, &display(&second))?;
-                Ok(found.map_or(Value::Missing, |found| attachment(&found)))
+                Ok(found.map_or(Value::Missing, |found| attachment(document.id, found)))
             }
             (Function::LoadAttachments, Value::Document(document)) => {
                 let document = Rc::clone(document);
@@ -56,10 +56,13 @@ impl<'d> Evaluator<'_, 'd> {
                     let name = super::member::member(&described, "Name", None)?;
                     found.extend(self.host.load_attachment(document.id, &display(&name))?);
                 }
-                Ok(Value::array(found.iter().map(attachment).collect()))
+                Ok(Value::array(found.into_iter().map(|found| attachment(document.id, found)).collect()))
             }
             (Function::GetContentAsString, Value::Object(object)) => {
-                Ok(object.get(CONTENT).cloned().unwrap_or(Value::Missing))
+                let Some(place) = object.get(CONTENT).map(display) else { return Ok(Value::Missing) };
+                let Some((id, name)) = place.split_once('\0') else { return Ok(Value::Missing) };
+                let content = self.host.load_content(id, name)?;
+                Ok(content.map_or(Value::Missing, |content| Value::Text(Cow::Owned(content))))
             }
             (Function::IfEntityIs, Value::Document(document)) => {
                 let is_it = |name: &Value<'_>| display(name).eq_ignore_ascii_case(&document.collection);
@@ -88,18 +91,18 @@ impl<'d> Evaluator<'_, 'd> {
     }
 }
 
-/// What an attachment has that only [`Function::GetContentAsString`] reads.
+/// The property of an attachment that only [`Function::GetContentAsString`] reads: the id of its document, a NUL character and its name.
 const CONTENT: &str = "@content";
 
-fn attachment<'d>(attachment: &Attachment<'d>) -> Value<'d> {
+fn attachment<'d>(id: &str, attachment: Attachment<'d>) -> Value<'d> {
     let text = |text: &'d str| Value::Text(Cow::Borrowed(text));
     let names = ["Name", "ContentType", "Hash", "Size", CONTENT].map(Cow::Borrowed).into();
     let values = vec![
         text(attachment.name),
         text(attachment.content_type),
-        text(attachment.hash),
-        Value::Long(i64::try_from(attachment.content.len()).unwrap_or(i64::MAX)),
-        Value::Text(String::from_utf8_lossy(attachment.content)),
+        Value::Text(Cow::Owned(attachment.hash)),
+        Value::Long(i64::try_from(attachment.size).unwrap_or(i64::MAX)),
+        Value::Text(Cow::Owned(format!("{id}\0{}", attachment.name))),
     ];
     Value::Object(Rc::new(Object { names: Names::Dynamic(names), values }))
 }

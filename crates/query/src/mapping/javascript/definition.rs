@@ -25,18 +25,8 @@ pub(crate) struct SourceFunction<'t> {
 }
 
 /// Functions of RavenDB that need a missing feature ([`Feature::of_script_function`]).
-const MISSING: [&str; 10] = [
-    "loadPath",
-    "boost",
-    "attachmentsFor",
-    "loadAttachment",
-    "loadAttachments",
-    "timeSeriesNamesFor",
-    "loadVector",
-    "recurse",
-    "tryConvertToNumber",
-    "embeddings",
-];
+const MISSING: [&str; 7] =
+    ["loadPath", "boost", "timeSeriesNamesFor", "loadVector", "recurse", "tryConvertToNumber", "embeddings"];
 
 impl<'t> Definition<'t> {
     pub fn of(text: &'t str) -> Result<Definition<'t>, Refusal> {

@@ -1,10 +1,11 @@
-//! `load(id, 'Collection')` and `noTracking.load(id, 'Collection')` in maps in JavaScript.
+//! `load(id, 'Collection')`, `noTracking.load(id, 'Collection')` and `loadAttachment(document, name)` in maps in JavaScript.
 //!
 //! The engine knows one question, a document by its id. Here the question is a text that says the collection as well, and whether the
 //! document is followed ([`Following`]):
 //!
 //! ```text
 //! + or - | collection | U+0000 | id
+//! @ or # | name of an attachment | U+0000 | id
 //! ```
 //!
 //! What an index depends on has to be known before it runs: the collections are literals, which are read from the tokens.
@@ -28,6 +29,24 @@ pub(super) const NO_TRACKING: &str = "noTracking";
 
 const FOLLOWED: char = '+';
 const IGNORED: char = '-';
+const ATTACHMENT: char = '@';
+const CONTENT: char = '#';
+
+/// The functions of attachments.
+pub(super) const OF_ATTACHMENTS: [&str; 3] = ["attachmentsFor", "loadAttachment", "loadAttachments"];
+
+/// What [`OF_ATTACHMENTS`] are.
+pub(super) const ATTACHMENTS: &str = "\
+    function attachmentsFor(document) { \
+        const list = document?.['@metadata']?.['@attachments']; return Array.isArray(list) ? list : []; } \
+    function loadAttachment(document, name) { \
+        if (typeof name !== 'string' || name === '') throw new TypeError('loadAttachment(document, name) needs the name of an attachment'); \
+        const place = name + '\\u0000' + id(document); \
+        const found = globalThis.load('@' + place); \
+        return found ? { Name: found.Name, ContentType: found.ContentType, Hash: found.Hash, Size: found.Size, \
+            getContentAsString: () => globalThis.load('#' + place)?.Content ?? null } : null; } \
+    function loadAttachments(document) { \
+        return attachmentsFor(document).map(one => loadAttachment(document, one.Name)).filter(one => one !== null); }";
 
 /// The functions, for maps whose followed collections are these.
 pub(super) fn declaration(collections: &[String]) -> String {
@@ -125,6 +144,10 @@ impl script::Host for Loader<'_, '_> {
 
     fn load(&mut self, question: &str) -> Result<Option<Document>, String> {
         let mut characters = question.chars();
+        if let Some(mark @ (ATTACHMENT | CONTENT)) = characters.next() {
+            return self.load_of_attachment(mark, characters.as_str());
+        }
+        let mut characters = question.chars();
         let following = match characters.next() {
             Some(FOLLOWED) => Some(Following::Followed),
             Some(IGNORED) => Some(Following::Ignored),
@@ -144,6 +167,27 @@ impl script::Host for Loader<'_, '_> {
 
     fn new_id(&mut self, _given: &str) -> Result<String, String> {
         Err("an index puts no documents".to_owned())
+    }
+}
+
+impl Loader<'_, '_> {
+    /// An attachment, or its content, as if it were a document.
+    fn load_of_attachment(&mut self, mark: char, question: &str) -> Result<Option<Document>, String> {
+        let Some((name, id)) = question.split_once('\0') else { return Ok(None) };
+        let mut json = Vec::new();
+        let mut writer = json::Writer::new(&mut json);
+        if mark == CONTENT {
+            let content = self.host.load_content(id, name).map_err(|error| error.to_string())?;
+            writer.object(|json| _ = json.name("Content").optional_string(content.as_deref()));
+        } else {
+            let found = self.host.load_attachment(id, name).map_err(|error| error.to_string())?;
+            let Some(found) = found else { return Ok(None) };
+            writer.object(|json| {
+                json.name("Name").string(found.name).name("ContentType").string(found.content_type);
+                json.name("Hash").string(&found.hash).name("Size").unsigned(found.size);
+            });
+        }
+        Ok(Some(Document { id: question.to_owned(), json: json.into(), stored: None }))
     }
 }
 

@@ -124,6 +124,10 @@ fn compile_parsed(text: &str, sources: &str) -> Result<(super::Source, Compiled)
     if function.loads() || added.loads() {
         declarations.push_str(&loading::declaration(&referenced));
     }
+    if loading::OF_ATTACHMENTS.into_iter().any(is_called) {
+        declarations.push_str(loading::ATTACHMENTS);
+        declarations.push('\n');
+    }
     let call = format!("({})(__document)", function.text);
     let program = Program::new(&declarations, &["__document"], Body::Expression(&call), Limits::default())
         .map_err(wrong_script)?;

@@ -166,9 +166,34 @@ impl<'d> Host<'d> for Cities {
         Ok(None)
     }
 
-    fn load_attachment(&mut self, _: &str, _: &str) -> Result<Option<Attachment<'d>>, MapError> {
-        Ok(None)
+    fn load_attachment(&mut self, id: &str, name: &str) -> Result<Option<Attachment<'d>>, MapError> {
+        self.0.push((format!("attachment {id} {name}"), Following::Ignored));
+        let found = Attachment { name: "a.txt", content_type: "text/plain", hash: "h".to_owned(), size: 5 };
+        Ok((name == "a.txt").then_some(found))
     }
+
+    fn load_content(&mut self, id: &str, name: &str) -> Result<Option<String>, MapError> {
+        Ok(Some(format!("content of {name} of {id}")))
+    }
+}
+
+#[test]
+fn attachments_are_loaded() {
+    let check = |function: &str, expected: &str, asked: &[&str]| {
+        let (lines, host) = outputs_with(function, "", Cities(Vec::new()));
+        assert_eq!(lines.unwrap().trim_end(), expected, "{function}");
+        assert_eq!(host.0.iter().map(|(asked, _)| asked.as_str()).collect::<Vec<_>>(), asked, "{function}");
+    };
+    let id = document().id;
+    let asked = format!("attachment {id} a.txt");
+    check("u => ({ A: loadAttachment(u, 'a.txt').Name })", "A: \"a.txt\"", &[&asked]);
+    check("u => ({ A: loadAttachment(u, 'a.txt').Size + 1 })", "A: 6", &[&asked]);
+    let content = format!("A: \"content of a.txt of {id}\"");
+    check("u => ({ A: loadAttachment(u, 'a.txt').getContentAsString() })", &content, &[&asked]);
+    let other = format!("attachment {id} b");
+    check("u => ({ A: loadAttachment(u, 'b') === null })", "A: true", &[&other]);
+    check("u => ({ A: attachmentsFor(u).length })", "A: 0", &[]);
+    check("u => ({ A: loadAttachments(u).length })", "A: 0", &[]);
 }
 
 #[test]
@@ -316,10 +341,10 @@ fn what_is_none_is_refused() {
         }
     }
     // What is added is asked as well: it would find nothing, without a word.
-    let added = "function city(u) { return attachmentsFor(u).length }";
+    let added = "function city(u) { return timeSeriesNamesFor(u).length }";
     match compile("map('Users', u => ({ a: city(u) }))", added) {
         Err(Refusal::MissingFeature(missing)) => {
-            assert_eq!(missing, Feature::Attachments.missing_for("attachmentsFor() in an index"));
+            assert_eq!(missing, Feature::TimeSeries.missing_for("timeSeriesNamesFor() in an index"));
         }
         other => panic!("{other:?}"),
     }

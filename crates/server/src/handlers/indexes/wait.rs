@@ -75,6 +75,10 @@ impl IndexWait {
                 | CommandResult::DeletePrefixed { .. }
                 | CommandResult::PatchMany
                 | CommandResult::Revision { .. }
+                | CommandResult::AttachmentPut { .. }
+                | CommandResult::AttachmentDelete { .. }
+                | CommandResult::AttachmentCopy { .. }
+                | CommandResult::AttachmentMove { .. }
                 | CommandResult::Counters { .. } => {
                     is_known = false;
                 }

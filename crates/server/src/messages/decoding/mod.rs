@@ -149,7 +149,8 @@ impl Decoder {
         }
     }
 
-    fn named(encoding: &[u8], limits: &Limits, produced_max: usize) -> Result<Option<Decoder>> {
+    /// The decoder for an encoding with this name.
+    pub(crate) fn named(encoding: &[u8], limits: &Limits, produced_max: usize) -> Result<Option<Decoder>> {
         let sink = Sink {
             out: Vec::new(),
             consumed: 0,

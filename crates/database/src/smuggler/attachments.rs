@@ -1,0 +1,141 @@
+//! Attachments in dumps, as the reference writes them: before the first document that has a content stands an element that names it, and
+//! then its bytes; the documents say in `@attachments` which contents they have under which names.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use documents::limits::INLINE_CONTENT_SIZE_MAX;
+use documents::{Attachment, AttachmentAction, AttachmentCommand, Batch, ContentHash, Expected, NewContent, id};
+use json::{Kind, Raw, Writer};
+
+use crate::attachments::{ContentReceiver, ContentUpload, InlineRoom};
+use crate::{Database, Result};
+
+/// Between the parts of the key of an attachment in a tombstone.
+const KEY_SEPARATOR: char = '\u{1e}';
+
+/// Writes the element that stands before the bytes of a content.
+pub(super) fn write_head(json: &mut Writer<'_>, attachment: &Attachment<'_>) {
+    let lower = |text: &str| String::from_utf8_lossy(&id::lower(text)).into_owned();
+    let hash = attachment.hash().to_string();
+    json.object(|json| {
+        json.name("@metadata").object(|json| _ = json.name("@export-type").string("Attachment"));
+        json.name("Hash").string(&hash).name("Size").unsigned(attachment.size());
+        let (document, name) = (lower(attachment.document_id()), lower(attachment.name()));
+        json.name("Tag").string(&format!("{document}|d|{name}|{hash}|{}", attachment.content_type()));
+    });
+}
+
+/// The key of a deleted attachment in a tombstone. The hash that it had is not kept.
+pub(super) fn tombstone_key(document_id: &str, name: &str) -> String {
+    let lower = |text: &str| String::from_utf8_lossy(&id::lower(text)).into_owned();
+    format!("{}{KEY_SEPARATOR}d{KEY_SEPARATOR}{}{KEY_SEPARATOR}", lower(document_id), lower(name))
+}
+
+/// The command that deletes what a tombstone is of. `None`: it is not of an attachment of a document.
+pub(super) fn deletion(key: &str) -> Option<AttachmentCommand> {
+    let mut parts = key.split(KEY_SEPARATOR);
+    let (document_id, kind, name) = (parts.next()?, parts.next()?, parts.next()?);
+    let command = AttachmentCommand::new(document_id, name, AttachmentAction::Delete).ok()?;
+    (kind == "d").then_some(command)
+}
+
+/// The contents of a dump that is imported.
+#[derive(Debug)]
+pub(super) struct DumpedContents {
+    database: Arc<Database>,
+    /// The one whose bytes arrive: what is said of it, and how many are to come.
+    arriving: Option<(ContentReceiver, Option<ContentHash>, u64)>,
+    /// Those that no document had yet.
+    waiting: HashMap<ContentHash, (NewContent, Option<ContentUpload>)>,
+    /// Bytes of those that wait in memory.
+    waiting_size: usize,
+    /// Those that a document had.
+    given: HashSet<ContentHash>,
+    /// Of the batch that is made.
+    uploads: Vec<ContentUpload>,
+}
+
+impl DumpedContents {
+    pub fn new(database: &Arc<Database>) -> DumpedContents {
+        DumpedContents {
+            database: database.clone(),
+            arriving: None,
+            waiting: HashMap::new(),
+            waiting_size: 0,
+            given: HashSet::new(),
+            uploads: Vec::new(),
+        }
+    }
+
+    /// A content begins, whose bytes follow. Gives how many.
+    ///
+    /// * `head`: the element before it.
+    pub fn begin(&mut self, head: Raw<'_>) -> Result<u64> {
+        let size = head.get("Size").and_then(Raw::as_u64).unwrap_or(0);
+        let hash = head.get("Hash").and_then(Raw::as_str).and_then(|text| ContentHash::parse(&text));
+        self.arriving = Some((ContentReceiver::new(&self.database), hash, size));
+        if size == 0 {
+            self.end()?;
+        }
+        Ok(size)
+    }
+
+    /// Takes the next bytes of the content that arrives. False: they have not the hash that was said of them, and were thrown away.
+    pub fn take(&mut self, bytes: &[u8]) -> Result<bool> {
+        let Some((receiver, _, left)) = &mut self.arriving else { return Ok(true) };
+        receiver.add(bytes)?;
+        *left = left.saturating_sub(bytes.len() as u64);
+        if *left == 0 { self.end() } else { Ok(true) }
+    }
+
+    fn end(&mut self) -> Result<bool> {
+        let Some((receiver, said, _)) = self.arriving.take() else { return Ok(true) };
+        let mut room = InlineRoom::of(INLINE_CONTENT_SIZE_MAX.saturating_sub(self.waiting_size));
+        let (content, upload) = receiver.finish(&mut room)?;
+        if said != Some(content.hash()) {
+            return Ok(false);
+        }
+        self.waiting_size += content.inline_size();
+        self.waiting.insert(content.hash(), (content, upload));
+        Ok(true)
+    }
+
+    /// Adds the attachments that the metadata of a document list, behind it. Gives the names of those whose content is neither in the
+    /// dump nor in the database.
+    pub fn add_to(&mut self, batch: &mut Batch, document_id: &str, document: Raw<'_>) -> Result<Vec<String>> {
+        let list = document.get("@metadata").and_then(|metadata| metadata.get("@attachments"));
+        let mut missing = Vec::new();
+        for listed in list.filter(|list| list.kind() == Kind::Array).into_iter().flat_map(Raw::elements) {
+            let text = |name: &str| listed.get(name).and_then(Raw::as_str).unwrap_or_default();
+            let name = text("Name").into_owned();
+            let hash = ContentHash::parse(&text("Hash"));
+            let Some(content) = self.content(hash)? else {
+                missing.push(name);
+                continue;
+            };
+            let content_type = text("ContentType").into_owned();
+            let action = AttachmentAction::Put { content_type, content: Some(content), is_imported: true };
+            batch.push_attachment(AttachmentCommand::new(document_id, &name, action)?, Expected::Any);
+        }
+        Ok(missing)
+    }
+
+    /// The content with a hash. It comes from the dump once; then the database has it.
+    fn content(&mut self, hash: Option<ContentHash>) -> Result<Option<NewContent>> {
+        let Some(hash) = hash else { return Ok(None) };
+        if let Some((content, upload)) = self.waiting.remove(&hash) {
+            self.waiting_size -= content.inline_size();
+            self.uploads.extend(upload);
+            self.given.insert(hash);
+            return Ok(Some(content));
+        }
+        let is_there = self.given.contains(&hash) || self.database.read().content_references(hash)? > 0;
+        Ok(is_there.then(|| NewContent::known(hash)))
+    }
+
+    /// The uploads of the batch that is sent.
+    pub fn take_uploads(&mut self) -> Vec<ContentUpload> {
+        std::mem::take(&mut self.uploads)
+    }
+}

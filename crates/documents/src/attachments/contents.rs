@@ -1,0 +1,211 @@
+//! The contents of a database: linked by hash, with references, and counted.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use storage::contents::{Content, LinkOutcome, Reading};
+use storage::{Contents, ReadTransaction, Reader, WriteTransaction};
+
+use super::hash::ContentHash;
+use super::upload::UploadId;
+use crate::items::schema::{CONTENT_COUNT, CONTENTS, u64_from};
+use crate::{DocumentStore, Error, Result, Snapshot, Writing};
+
+/// The upload of a content that comes with its command. It is gone at the end of the command.
+const INLINE: &[u8] = b"inline";
+
+/// A content that a command stores.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewContent {
+    pub(crate) hash: ContentHash,
+    /// Bytes; of [`ContentSource::Known`] unused.
+    pub(crate) size: u64,
+    pub(crate) source: ContentSource,
+}
+
+/// Where a content is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ContentSource {
+    /// With the command.
+    Inline(Arc<[u8]>),
+    /// In an upload.
+    Upload(UploadId),
+    /// In the database, under its hash.
+    Known,
+}
+
+impl NewContent {
+    /// One that comes with its command.
+    ///
+    /// * `bytes`: few, for they are held in memory until the command has run. See
+    ///   [`INLINE_CONTENT_SIZE_MAX`](crate::limits::INLINE_CONTENT_SIZE_MAX).
+    pub fn inline(bytes: impl Into<Arc<[u8]>>) -> NewContent {
+        let bytes = bytes.into();
+        NewContent { hash: ContentHash::of(&bytes), size: bytes.len() as u64, source: ContentSource::Inline(bytes) }
+    }
+
+    /// One that was uploaded, with the hash and the size of all its pieces.
+    pub fn uploaded(id: UploadId, hash: ContentHash, size: u64) -> NewContent {
+        NewContent { hash, size, source: ContentSource::Upload(id) }
+    }
+
+    /// One that another attachment of the database has.
+    pub fn known(hash: ContentHash) -> NewContent {
+        NewContent { hash, size: 0, source: ContentSource::Known }
+    }
+
+    /// The hash.
+    pub fn hash(&self) -> ContentHash {
+        self.hash
+    }
+
+    /// Bytes that it holds in memory, which are those of a content that comes with its command.
+    pub fn inline_size(&self) -> usize {
+        match &self.source {
+            ContentSource::Inline(bytes) => bytes.len(),
+            ContentSource::Upload(_) | ContentSource::Known => 0,
+        }
+    }
+}
+
+/// The contents, if there were any yet.
+pub(crate) fn open(reader: &impl Reader) -> Result<Option<Contents>> {
+    Ok(Contents::open(reader, CONTENTS)?)
+}
+
+pub(crate) fn open_or_create(tx: &mut WriteTransaction<'_>) -> Result<Contents> {
+    Ok(Contents::open_or_create(tx, CONTENTS)?)
+}
+
+impl Writing<'_, '_> {
+    /// Stores a content, or adds a reference to the one that is there; gives its size. What refers to it is an attachment, or else must be
+    /// counted by `verify`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UploadLost`]: the upload is gone, or there is no content with the hash. The transaction must then be rolled back.
+    pub(crate) fn link_content(&mut self, new: &NewContent) -> Result<u64> {
+        let contents = open_or_create(self.tx)?;
+        let linked = match &new.source {
+            ContentSource::Known => contents.add_reference(self.tx, &new.hash.0)?,
+            ContentSource::Inline(bytes) => match contents.add_reference(self.tx, &new.hash.0)? {
+                Some(content) => Some(content),
+                None => {
+                    contents.begin(self.tx, INLINE, 0)?;
+                    contents.append(self.tx, INLINE, 0, bytes, 0)?;
+                    link(contents, self.tx, INLINE, new.hash)?
+                }
+            },
+            ContentSource::Upload(id) => link(contents, self.tx, &id.0, new.hash)?,
+        };
+        let content = linked.ok_or(Error::UploadLost)?;
+        if new.source != ContentSource::Known && content.length != new.size {
+            return Err(Error::Corrupt { rule: "contents with one hash have one length" });
+        }
+        if content.references == 1 {
+            self.change_content_count(1)?;
+        }
+        Ok(content.length)
+    }
+
+    /// Removes a reference to a content; the content goes with the last one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Corrupt`]: there is no content with this hash.
+    pub(crate) fn release_content(&mut self, hash: ContentHash) -> Result<()> {
+        let left = match open(&*self.tx)? {
+            Some(contents) => contents.unlink(self.tx, &hash.0)?,
+            None => None,
+        };
+        match left.ok_or(Error::Corrupt { rule: "the content of an attachment is stored" })? {
+            0 => self.change_content_count(-1),
+            _ => Ok(()),
+        }
+    }
+
+    fn change_content_count(&mut self, by: i64) -> Result<()> {
+        let state = self.store.schema.state;
+        let before = content_count(&state, &*self.tx)?;
+        let count = before.checked_add_signed(by).ok_or(Error::Corrupt { rule: "contents are counted" })?;
+        Ok(state.put(self.tx, CONTENT_COUNT, &count.to_be_bytes())?)
+    }
+}
+
+fn link(
+    contents: Contents,
+    tx: &mut WriteTransaction<'_>,
+    upload: &[u8],
+    hash: ContentHash,
+) -> Result<Option<Content>> {
+    match contents.link(tx, upload, &hash.0)? {
+        LinkOutcome::Linked(content) => Ok(Some(content)),
+        LinkOutcome::Missing => Ok(None),
+        LinkOutcome::OtherLength(_) => Err(Error::Corrupt { rule: "contents with one hash have one length" }),
+    }
+}
+
+/// How many contents there are.
+pub(crate) fn content_count(state: &storage::Tree, reader: &impl Reader) -> Result<u64> {
+    match state.get(reader, CONTENT_COUNT)? {
+        None => Ok(0),
+        Some(bytes) => u64_from(bytes).ok_or(Error::Corrupt { rule: "contents are counted" }),
+    }
+}
+
+impl DocumentStore {
+    /// Removes the uploads that no command has linked, and frees the room of removed contents: when the database is opened, before anybody
+    /// uploads.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails.
+    pub fn remove_uploads(&self) -> Result<()> {
+        let contents = open(&self.environment().read())?;
+        if let Some(contents) = contents {
+            contents.remove_uploads(self.environment(), None)?;
+        }
+        Ok(())
+    }
+}
+
+impl<'s> Snapshot<'s> {
+    /// Reads a range of a content, chunk by chunk; what lies past its end is left out. `None`: there is no content with this hash.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails or is damaged.
+    pub fn content(&self, hash: ContentHash, range: Range<u64>) -> Result<Option<Reading<'_, ReadTransaction<'s>>>> {
+        let (_, _, tx) = self.parts();
+        match open(tx)? {
+            Some(contents) => Ok(contents.read(tx, &hash.0, range)?),
+            None => Ok(None),
+        }
+    }
+
+    /// How often a content is referred to; 0: there is none with this hash.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails or is damaged.
+    pub fn content_references(&self, hash: ContentHash) -> Result<u64> {
+        let (_, _, tx) = self.parts();
+        match open(tx)? {
+            Some(contents) => Ok(contents.find(tx, &hash.0)?.map_or(0, |content| content.references)),
+            None => Ok(0),
+        }
+    }
+
+    /// Whether the room of removed contents is left to be freed.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails or is damaged.
+    pub fn has_contents_to_free(&self) -> Result<bool> {
+        let (_, _, tx) = self.parts();
+        match open(tx)? {
+            Some(contents) => Ok(contents.has_chunks_to_free(tx)?),
+            None => Ok(false),
+        }
+    }
+}

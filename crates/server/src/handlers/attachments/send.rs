@@ -1,0 +1,161 @@
+//! Contents on their way from a database to the network.
+//!
+//! A large content is sent part by part. Each part is read from a snapshot of its own, by the hash of the content: no snapshot is held while
+//! a client reads slowly, and what has the hash is the content, whatever happened to the attachment meanwhile. Once it is gone, the answer
+//! is cut off.
+
+use std::ops::Range;
+
+use bytes::Bytes;
+use database::Database;
+use database::documents::{Attachment, ContentHash};
+use hyper::StatusCode;
+use hyper::header::{
+    ACCEPT_RANGES, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, HeaderName, HeaderValue, IF_RANGE,
+    RANGE,
+};
+
+use super::ranges::{Asked, asked};
+use crate::bridge::Pool;
+use crate::error::{Error, Result};
+use crate::handlers::smuggler::escaped;
+use crate::limits::{ATTACHMENT_PART_SIZE, SHORT_ATTACHMENT_SIZE};
+use crate::messages::answers::{self, AnswerWriter, Out};
+use crate::messages::reply::{self, Reply};
+use crate::routing::exchange::Exchange;
+
+const HASH: HeaderName = HeaderName::from_static("attachment-hash");
+const SIZE: HeaderName = HeaderName::from_static("attachment-size");
+
+/// The head of an answer, and the bytes that follow it.
+struct Found {
+    head: Reply,
+    hash: ContentHash,
+    range: Range<u64>,
+}
+
+pub(crate) fn head(exchange: &Exchange) -> Result<Reply> {
+    Ok(find(exchange)?.map_or_else(|| reply::empty(StatusCode::NOT_FOUND), |found| found.head))
+}
+
+pub(crate) async fn get(exchange: Exchange) -> Result<Reply> {
+    let Some(Found { mut head, hash, range }) = find(&exchange)? else {
+        return Ok(reply::empty(StatusCode::NOT_FOUND));
+    };
+    let size = range.end - range.start;
+    if size <= SHORT_ATTACHMENT_SIZE {
+        let mut bytes = Vec::with_capacity(size as usize);
+        read_part(exchange.database(), hash, range, &mut bytes)?;
+        head.body_mut().set_whole(Bytes::from(bytes));
+        return Ok(head);
+    }
+    answers::produce(exchange, Pool::Streams, move |exchange, out| {
+        out.begin_detached(head)?;
+        send(exchange.database(), hash, range, out)?;
+        Ok(None)
+    })
+    .await
+}
+
+/// The attachment that a request names. `None`: there is none.
+fn find(exchange: &Exchange) -> Result<Option<Found>> {
+    let (id, name) = (exchange.required("id")?, exchange.required("name")?);
+    let snapshot = exchange.database().read();
+    let Some(attachment) = snapshot.attachment(&id, &name)? else { return Ok(None) };
+    let vector = attachment.item().change_vector();
+    let etag = reply::quoted_etag(vector.as_bytes());
+    let (hash, size) = (attachment.hash(), attachment.size());
+    if reply::is_match(exchange.if_none_match(), vector.as_bytes()) {
+        let head = reply::with_etag(reply::empty(StatusCode::NOT_MODIFIED), etag);
+        return Ok(Some(Found { head, hash, range: 0..0 }));
+    }
+    // A download that goes on must go on with the same content.
+    let is_same = match exchange.headers.get(IF_RANGE) {
+        None => true,
+        tag => reply::is_match(tag, vector.as_bytes()),
+    };
+    let range = exchange.headers.get(RANGE).filter(|_| is_same).map(|range| range.as_bytes());
+    let (status, range, content_range) = match asked(range, size) {
+        Asked::All => (StatusCode::OK, 0..size, None),
+        Asked::Part(range) => {
+            let content_range = format!("bytes {}-{}/{size}", range.start, range.end - 1);
+            (StatusCode::PARTIAL_CONTENT, range, Some(content_range))
+        }
+        Asked::Unsatisfiable => (StatusCode::RANGE_NOT_SATISFIABLE, 0..0, Some(format!("bytes */{size}"))),
+    };
+    let mut head = reply::with_etag(reply::empty(status), etag);
+    write_headers(&mut head, &attachment);
+    let headers = head.headers_mut();
+    headers.insert(CONTENT_LENGTH, HeaderValue::from(range.end - range.start));
+    if let Some(value) = content_range.and_then(|text| HeaderValue::try_from(text).ok()) {
+        headers.insert(CONTENT_RANGE, value);
+    }
+    Ok(Some(Found { head, hash, range }))
+}
+
+fn write_headers(head: &mut Reply, attachment: &Attachment<'_>) {
+    let headers = head.headers_mut();
+    let content_type = HeaderValue::from_bytes(attachment.content_type().as_bytes());
+    headers.insert(CONTENT_TYPE, content_type.unwrap_or(HeaderValue::from_static("application/octet-stream")));
+    headers.insert(ACCEPT_RANGES, HeaderValue::from_static("bytes"));
+    if let Ok(disposition) = HeaderValue::try_from(disposition(attachment.name())) {
+        headers.insert(CONTENT_DISPOSITION, disposition);
+    }
+    if let Ok(hash) = HeaderValue::try_from(attachment.hash().to_string()) {
+        headers.insert(HASH, hash);
+    }
+    headers.insert(SIZE, HeaderValue::from(attachment.size()));
+}
+
+/// `attachment; filename="a.txt"; filename*=UTF-8''a.txt` (RFC 6266): the name without what looks like a folder.
+fn disposition(name: &str) -> String {
+    let file = name.rsplit(['/', '\\']).next().unwrap_or_default();
+    let plain: String =
+        file.chars().map(|c| if (c.is_ascii_graphic() || c == ' ') && c != '"' { c } else { '_' }).collect();
+    format!("attachment; filename=\"{plain}\"; filename*=UTF-8''{}", escaped(file))
+}
+
+/// Sends a range of a content.
+pub(super) fn send(database: &Database, hash: ContentHash, range: Range<u64>, out: &mut AnswerWriter) -> Result<()> {
+    let mut at = range.start;
+    while at < range.end {
+        let end = range.end.min(at + ATTACHMENT_PART_SIZE);
+        read_part(database, hash, at..end, out.buffer())?;
+        at = end;
+        out.part_done()?;
+    }
+    Ok(())
+}
+
+/// Appends a range of a content.
+fn read_part(database: &Database, hash: ContentHash, range: Range<u64>, out: &mut Vec<u8>) -> Result<()> {
+    if range.is_empty() {
+        return Ok(());
+    }
+    let gone = || Error::InvalidOperation("The attachment was deleted while its content was read".to_owned());
+    let (size, before) = (range.end - range.start, out.len() as u64);
+    let snapshot = database.read();
+    let mut reading = snapshot.content(hash, range)?.ok_or_else(gone)?;
+    while let Some(bytes) = reading.next()? {
+        out.extend_from_slice(bytes);
+    }
+    match out.len() as u64 - before == size {
+        true => Ok(()),
+        false => Err(gone()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::disposition;
+
+    #[test]
+    fn the_name_of_a_file_is_no_path_and_no_header() {
+        assert_eq!(disposition("A.txt"), "attachment; filename=\"A.txt\"; filename*=UTF-8''A.txt");
+        assert_eq!(disposition("ä \"b\"/c d.txt"), "attachment; filename=\"c d.txt\"; filename*=UTF-8''c%20d.txt");
+        assert_eq!(
+            disposition("x\r\ny: \"ä\".txt"),
+            "attachment; filename=\"x__y: ___.txt\"; filename*=UTF-8''x%0D%0Ay%3A%20%22%C3%A4%22.txt"
+        );
+    }
+}
