@@ -406,3 +406,43 @@ fn revisions_are_what_a_list_says() {
         model_run(seed, effort::choose(120, 600));
     }
 }
+
+#[test]
+fn a_revision_holds_the_contents_of_the_attachments_that_its_document_had() {
+    let store = store();
+    let attach = |command: &str, content: Option<&[u8]>| {
+        let body = format!(r#"{{"Commands":[{command}]}}"#);
+        let BulkDocs::Batch(mut batch) = BulkDocs::parse(body.as_bytes(), true).unwrap() else {
+            panic!("it is a batch")
+        };
+        batch.give_contents(content.into_iter().map(NewContent::inline).collect()).unwrap();
+        store.apply(&Write::batch(batch), store.stamp()).unwrap();
+    };
+    let contents = || store.read().statistics().unwrap().content_count;
+    put(&store, "users/1", "1");
+    attach(r#"{"Type":"AttachmentPUT","Id":"users/1","Name":"a.txt","ContentType":""}"#, Some(b"hello"));
+    configure(&store, &[("Users", ON)]);
+    // The state before lists it, but the change that makes the first revision has let its content go already.
+    attach(r#"{"Type":"AttachmentDELETE","Id":"users/1","Name":"a.txt","ChangeVector":null}"#, None);
+    assert_eq!((shown(&store, "users/1").len(), contents()), (2, 0));
+    verify(&store);
+    attach(r#"{"Type":"AttachmentPUT","Id":"users/1","Name":"b.txt","ContentType":""}"#, Some(b"again"));
+    put(&store, "users/1", "2");
+    delete(&store, "users/1");
+    assert_eq!(contents(), 1, "revisions hold it");
+    let snapshot = store.read();
+    let place = snapshot.revisions("users/1", 1, 1).unwrap()[0];
+    let revision = snapshot.revision_at(place).unwrap();
+    let metadata = String::from_utf8_lossy(revision.document().unwrap().server_metadata()).into_owned();
+    assert!(metadata.contains(r#""Name":"b.txt""#), "{metadata}");
+    drop(revision);
+    drop(snapshot);
+    verify(&store);
+    let document_ids = vec!["users/1".to_owned()];
+    change(
+        &store,
+        RevisionsWrite::Delete { document_ids, vectors: Vec::new(), from: None, to: None, with_forced: true },
+    );
+    assert_eq!(contents(), 0);
+    verify(&store);
+}
