@@ -39,6 +39,17 @@ impl ContentUpload {
         Ok(())
     }
 
+    /// Adds a piece, which may follow others that are not durable yet: an error of one of them is one of all that follow it. Returns when the
+    /// piece has a place in the queue of writes. For threads that may wait.
+    ///
+    /// * `done`: called once, when the piece is durable or refused.
+    pub fn append_with(&mut self, bytes: Vec<u8>, done: impl FnOnce(Result<()>) + Send + 'static) {
+        let (at, size) = (self.size, bytes.len() as u64);
+        self.size += size;
+        let append = Write::Upload(Upload::Append { id: self.id, at, bytes });
+        self.database.propose_blocking(append, move |answer| done(answer.map(drop)));
+    }
+
     /// The content that a command links.
     ///
     /// * `hash`: of all pieces.
@@ -80,7 +91,7 @@ impl Default for InlineRoom {
 }
 
 impl InlineRoom {
-    /// So many bytes.
+    /// Room for `size` bytes.
     pub(crate) fn of(size: usize) -> InlineRoom {
         InlineRoom(size)
     }
