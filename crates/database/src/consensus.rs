@@ -247,6 +247,7 @@ impl<D: FnOnce(Result<Answer>) + Send + 'static> Job for Proposal<D> {
             | Write::DeleteCollection { .. }
             | Write::CleanTombstones { .. }
             | Write::Definitions(_)
+            | Write::Constraint(_)
             | Write::Outputs(_)
             | Write::Exchanges(_)
             | Write::Upload(_)

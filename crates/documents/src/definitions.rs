@@ -10,8 +10,8 @@
 //! Of a name that is too long for a key the beginning stands there, then 0 and its hash (XXH3, 128 bits, in hexadecimal): indexes that
 //! queries make are called by all their fields.
 
-use storage::Tree;
 use storage::limits::KEY_SIZE_MAX;
+use storage::{Reader, Tree};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::ids::id;
@@ -93,17 +93,24 @@ impl Snapshot<'_> {
     /// Storage fails.
     pub fn definitions(&self, kind: &str) -> Result<Vec<Vec<u8>>> {
         let (_, _, tx) = self.parts();
-        let Some(tree) = Tree::open(tx, DEFINITIONS)? else { return Ok(Vec::new()) };
-        let prefix = key(kind, "");
-        let mut definitions = Vec::new();
-        let mut cursor = tree.cursor(tx);
-        let mut found = cursor.seek(&prefix)?;
-        while let Some((_, definition)) = found.filter(|(key, _)| key.starts_with(&prefix)) {
-            definitions.push(split(definition)?.1.to_vec());
-            found = cursor.next()?;
+        match Tree::open(tx, DEFINITIONS)? {
+            Some(tree) => all_of(tree, tx, kind),
+            None => Ok(Vec::new()),
         }
-        Ok(definitions)
     }
+}
+
+/// What the definitions of a kind say, by name.
+pub(crate) fn all_of(tree: Tree, reader: &impl Reader, kind: &str) -> Result<Vec<Vec<u8>>> {
+    let prefix = key(kind, "");
+    let mut definitions = Vec::new();
+    let mut cursor = tree.cursor(reader);
+    let mut found = cursor.seek(&prefix)?;
+    while let Some((_, definition)) = found.filter(|(key, _)| key.starts_with(&prefix)) {
+        definitions.push(split(definition)?.1.to_vec());
+        found = cursor.next()?;
+    }
+    Ok(definitions)
 }
 
 #[cfg(test)]

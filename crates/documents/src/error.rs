@@ -1,6 +1,6 @@
 //! Why an operation on documents failed.
 
-use crate::{MissingFeature, Violation};
+use crate::{Duplicate, MissingFeature, Violation};
 
 /// Why an operation on documents failed.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -28,6 +28,37 @@ pub enum Error {
     TransactionConflict {
         /// The conditions that do not hold.
         violations: Vec<Violation>,
+    },
+    /// Another document has the values that a unique constraint watches. Nothing was written.
+    #[error(
+        "The document '{id}' has the same {} as '{other}', which the constraint '{constraint}' does not allow. Nothing was written",
+        fields.join(", ")
+    )]
+    NotUnique {
+        /// The constraint.
+        constraint: String,
+        /// Its fields.
+        fields: Vec<String>,
+        /// The key of the document that was written.
+        id: String,
+        /// The key of the one that has the values.
+        other: String,
+    },
+    /// A unique constraint cannot be made: documents break it.
+    #[error("{}", duplicates_text(.constraint, *.duplicate_count, .duplicates))]
+    Duplicates {
+        /// The constraint.
+        constraint: String,
+        /// How many documents have values that one before them has.
+        duplicate_count: u64,
+        /// The first of them.
+        duplicates: Vec<Duplicate>,
+    },
+    /// A unique constraint that cannot be one.
+    #[error("{rule}")]
+    BadConstraint {
+        /// What is wrong, and what to do.
+        rule: String,
     },
     /// The key of a compare-exchange value over [`limits::VALUE_KEY_SIZE_MAX`](crate::limits::VALUE_KEY_SIZE_MAX).
     #[error("Compare Exchange key cannot exceed {max} bytes, but the key was {size} bytes. The invalid key begins with '{}'", .key.escape_debug())]
@@ -270,6 +301,22 @@ impl Actual {
 }
 
 /// The words that clients and their tests know.
+fn duplicates_text(constraint: &str, count: u64, duplicates: &[Duplicate]) -> String {
+    let told = duplicates
+        .iter()
+        .take(DUPLICATES_IN_TEXT)
+        .map(|Duplicate { values, ids: [one, other] }| format!("'{one}' and '{other}' have {}", values.join(", ")));
+    let told: Vec<String> = told.collect();
+    let more = if count > told.len() as u64 { " and others" } else { "" };
+    format!(
+        "The constraint '{constraint}' cannot be made, because {count} documents break it: {}{more}. Change them first",
+        told.join("; ")
+    )
+}
+
+/// Duplicates in the text of an error.
+const DUPLICATES_IN_TEXT: usize = 10;
+
 fn transaction_conflict(violations: &[Violation]) -> String {
     let lines: Vec<String> = violations.iter().map(Violation::to_string).collect();
     format!("Failed to execute cluster transaction due to the following issues: {}", lines.join("\n"))

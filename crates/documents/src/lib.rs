@@ -15,6 +15,7 @@ mod change_vector;
 mod changes;
 mod commands;
 mod compare_exchange;
+mod constraints;
 mod counters;
 mod definitions;
 mod document;
@@ -51,6 +52,7 @@ pub use compare_exchange::{
     BulkDocs, ClusterTransaction, CompareExchangeValue, Exchanged, TransactionOutcome, ValueChange, ValuesByPrefix,
     Violation, is_guard,
 };
+pub use constraints::{ConstraintChange, Duplicate, UniqueConstraint};
 pub use counters::command::{CounterAction, CounterCommand, CounterDetail, CounterOperation};
 pub use counters::includes::{ALL_COUNTERS, CounterIncludes};
 pub use counters::read::Counter;

@@ -48,6 +48,15 @@ pub const DUE_COUNT_AT_ONCE: usize = 1024;
 /// Bytes of due documents that one transaction handles, but for its last one.
 pub const DUE_SIZE_AT_ONCE: usize = 8 * 1024 * 1024;
 
+/// Unique constraints of a database.
+pub const CONSTRAINTS_MAX: usize = 256;
+/// Fields of a unique constraint.
+pub const CONSTRAINT_FIELDS_MAX: usize = 16;
+/// Bytes of the name of a unique constraint.
+pub const CONSTRAINT_NAME_SIZE_MAX: usize = 512;
+/// Duplicates that are told when a unique constraint cannot be made.
+pub const DUPLICATES_TOLD_MAX: usize = 100;
+
 /// Tombstones cleaned in one transaction, for the same reason.
 pub const TOMBSTONE_CLEANING_COUNT_MAX: usize = 4096;
 

@@ -14,6 +14,7 @@ use crate::commands::command::{Action, Command, Expected};
 use crate::commands::patch::Patched;
 use crate::commands::put::PutDecision;
 use crate::compare_exchange::GuardIndexes;
+use crate::constraints::Unique;
 use crate::ids::id;
 use crate::items::collections::{Collection, ItemCounts};
 use crate::items::found::CurrentItem;
@@ -30,6 +31,8 @@ pub struct Writing<'a, 'e> {
     pub(crate) id_separator: char,
     /// Of the cluster-wide transaction that is applied; empty in any other write.
     pub(crate) guard_indexes: GuardIndexes,
+    /// The constraints of documents.
+    pub(crate) unique: Unique,
     last_etag: Etag,
     first_etag: Etag,
     collections: Vec<CachedCollection>,
@@ -61,6 +64,7 @@ impl<'a, 'e> Writing<'a, 'e> {
             now: stamp.time,
             id_separator: stamp.id_separator,
             guard_indexes: GuardIndexes::new(),
+            unique: Unique::default(),
             last_etag,
             first_etag: last_etag,
             collections: Vec::new(),
@@ -71,8 +75,9 @@ impl<'a, 'e> Writing<'a, 'e> {
         })
     }
 
-    /// Writes what was kept in memory. Without this nothing else may be committed.
-    pub(crate) fn finish(self) -> Result<()> {
+    /// Writes what was kept in memory, and checks what can be checked at the end alone. Without this nothing else may be committed.
+    pub(crate) fn finish(mut self) -> Result<()> {
+        self.check_unique()?;
         let schema = &self.store.schema;
         if self.last_etag != self.first_etag {
             schema.set_last_etag(self.tx, self.last_etag)?;

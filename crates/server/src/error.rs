@@ -686,6 +686,20 @@ fn documents_shape(error: &database::documents::Error) -> Shape {
                 ("ActualChangeVector", actual.vector().map(str::to_owned)),
             ],
         },
+        // As of any other write that came too late.
+        E::NotUnique { constraint, id, other, .. } => Shape {
+            status: StatusCode::CONFLICT,
+            exception: CONCURRENCY,
+            extra: vec![
+                ("Id", Some(id.clone())),
+                ("ExpectedChangeVector", None),
+                ("ActualChangeVector", None),
+                ("Constraint", Some(constraint.clone())),
+                ("ConflictingId", Some(other.clone())),
+            ],
+        },
+        E::Duplicates { .. } => Shape::new(StatusCode::CONFLICT, INVALID_OPERATION),
+        E::BadConstraint { .. } => Shape::refused(ARGUMENT),
         E::TransactionConflict { .. } => Shape {
             status: StatusCode::CONFLICT,
             exception: TRANSACTION_CONCURRENCY,

@@ -1,6 +1,6 @@
 //! The number of results of a run, and the number that changes with them.
 
-use documents::ItemKind;
+use documents::{Date, ItemKind};
 use query::execute;
 use query::indexing::state_hash;
 use query::plan::{CollectionQuery, FacetClause, Filter, Find, Plan, SortBy, Source};
@@ -106,6 +106,9 @@ impl QueryRun<'_> {
         if plan.reads_values {
             let last = self.documents.last_etags(ItemKind::CompareExchange, None)?;
             [last.items, last.tombstones].into_iter().for_each(&mut add);
+        }
+        if plan.reads_time {
+            add(Date::now().ticks());
         }
         if let Find::Index(query) = &plan.find {
             // An order by chance is another one with each request.

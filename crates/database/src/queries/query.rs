@@ -1,6 +1,7 @@
 //! The text of a query and its parameters, planned.
 
 use documents::{Snapshot, id};
+use query::functions::may_read_time;
 use query::plan::{Parameters, Plan, ScriptForm};
 use query::rql;
 
@@ -53,6 +54,7 @@ impl Query {
         let mut plan = Plan::new(&tree, parameters).map_err(|error| QueryError::of_plan(error, text))?;
         // In conditions, columns or scripts, whatever their case.
         plan.reads_values |= text.as_bytes().windows(NAME.len()).any(|word| word.eq_ignore_ascii_case(NAME));
+        plan.reads_time = may_read_time(text);
         plan.seed(|| u128::from_ne_bytes(id::random_bytes()).to_string());
         let timings = (plan.has_timings || plan.is_explained).then(Timings::default);
         Ok(Query { text: text.to_owned(), plan, timings })

@@ -9,6 +9,7 @@ use super::found::Existing;
 use super::kinds::ItemKind;
 use super::record::{self, Head, RecordState};
 use super::schema::tombstone_key;
+use crate::constraints::Changed;
 use crate::due::{DueTimes, change_entries};
 use crate::{Date, Error, Etag, Flags, Result, Writing};
 
@@ -68,6 +69,8 @@ impl Writing<'_, '_> {
         let size = bytes.iter().map(|part| part.len()).sum();
         let due = kind.due_times(parts.content.get(..head.metadata_size as usize).unwrap_or_default());
         self.change_due(key, before, due)?;
+        let body = parts.content.get(head.metadata_size as usize..).unwrap_or_default();
+        self.change_unique(kind, &Changed { key, place, before, after: Some((head.flags, body)) })?;
         let items = self.items_of(place, kind)?;
         let keys = schema.item_keys(kind, key, head.etag, items);
         match before {
@@ -127,6 +130,7 @@ impl Writing<'_, '_> {
         let vector = deletion.vector.as_deref().unwrap_or_default();
         let encoded = Parts { id: &id, vector, server_metadata: &[], content: &[] }.measure(head)?.encode();
         self.change_due(key, Some(item), DueTimes::NONE)?;
+        self.change_unique(kind, &Changed { key, place, before: Some(item), after: None })?;
         let items = self.items_of(place, kind)?;
         schema.records.delete(self.tx, item.location, &schema.item_keys(kind, key, item.head.etag, items))?;
         self.change_counts(place, kind).remove_item(item.size);

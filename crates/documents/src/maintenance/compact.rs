@@ -7,6 +7,7 @@ use std::collections::HashMap;
 
 use storage::{Contents, Environment, FixedTree, Location, ReadTransaction, Tree, WriteTransaction};
 
+use crate::constraints::CONSTRAINTS;
 use crate::definitions::DEFINITIONS;
 use crate::items::collections::Collection;
 use crate::items::kinds::{ItemKind, PerKind};
@@ -45,6 +46,10 @@ impl DocumentStore {
         if let Some(definitions) = Tree::open(&tx, DEFINITIONS)? {
             let to = target.write(|tx| Tree::open_or_create(tx, DEFINITIONS))?;
             copy_tree(&tx, definitions, target, to)?;
+        }
+        if let Some(constraints) = Tree::open(&tx, CONSTRAINTS)? {
+            let to = target.write(|tx| Tree::open_or_create(tx, CONSTRAINTS))?;
+            copy_tree(&tx, constraints, target, to)?;
         }
         if let Some(contents) = Contents::open(&tx, CONTENTS)? {
             let to = target.write(|tx| Contents::open_or_create(tx, CONTENTS))?;

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 
 use json::Minifier;
-use storage::{Key, Location, ReadTransaction};
+use storage::{Key, Location, ReadTransaction, Tree};
 
 use crate::attachments::check::{ContentUses, check_attachment, check_contents, check_document};
+use crate::constraints::{CONSTRAINTS, Prepared};
 use crate::counters::key;
 use crate::counters::names::names_in;
 use crate::counters::read::keys_of;
@@ -49,6 +50,9 @@ struct Check<'s> {
     content_uses: ContentUses,
     /// Due times in the metadata of items.
     due_count: u64,
+    constraints: Vec<Prepared>,
+    /// Documents in the entries of constraints.
+    entry_count: u64,
     progress: &'s mut dyn FnMut(u64),
 }
 
@@ -85,6 +89,8 @@ impl Snapshot<'_> {
             read_count: 0,
             content_uses: ContentUses::new(),
             due_count: 0,
+            constraints: Prepared::all(tx)?,
+            entry_count: 0,
             progress,
         };
         let last_etag = schema.last_etag(tx)?;
@@ -97,6 +103,7 @@ impl Snapshot<'_> {
             check.problem(problem);
         }
         check.due()?;
+        check.constraints()?;
         check.collections()?;
         check.state()?;
         Ok(check.found)
@@ -210,6 +217,10 @@ impl Check<'_> {
                 return Ok(Err(format!("the tree of due times has not '{}' of '{id}'", of.property())));
             }
         }
+        match self.check_constraints(&item, &collection.name, &key)? {
+            Ok(count) => self.entry_count += count,
+            Err(problem) => return Ok(Err(problem)),
+        }
         let attachments = match kind {
             ItemKind::Document => check_document(self.schema, self.names, self.tx, &item, &key)?,
             ItemKind::Attachment => check_attachment(self.schema, self.tx, &item, &mut self.content_uses)?,
@@ -312,6 +323,40 @@ impl Check<'_> {
             if count != expected {
                 self.problem(format!("{count} ids lead to {expected} {what}"));
             }
+        }
+        Ok(())
+    }
+
+    /// A document has its entry in each constraint of its collection: how many. Outer error: storage. Inner error: a broken rule.
+    fn check_constraints(&self, item: &Item<'_>, collection: &str, key: &[u8]) -> Result<Result<u64, String>> {
+        let mut count = 0;
+        if item.kind() != ItemKind::Document || item.flags().is_of_index() || self.constraints.is_empty() {
+            return Ok(Ok(count));
+        }
+        let Some(tree) = Tree::open(self.tx, CONSTRAINTS)? else { return Ok(Ok(count)) };
+        for prepared in &self.constraints {
+            if !id::is_same(&prepared.constraint.collection, collection) {
+                continue;
+            }
+            let Some(entry) = prepared.entry(item.body()) else { continue };
+            count += 1;
+            if tree.get(self.tx, &entry)? != Some(key) {
+                let name = &prepared.constraint.name;
+                return Ok(Err(format!("the constraint '{name}' does not lead to '{}'", item.id())));
+            }
+        }
+        Ok(Ok(count))
+    }
+
+    /// Each document has its entries, so it is enough to count.
+    fn constraints(&mut self) -> Result<()> {
+        let Some(tree) = Tree::open(self.tx, CONSTRAINTS)? else { return Ok(()) };
+        let (mut cursor, mut count) = (tree.cursor(self.tx), 0);
+        while cursor.next()?.is_some() {
+            count += 1;
+        }
+        if count != self.entry_count {
+            self.problem(format!("constraints have {count} entries for {} documents", self.entry_count));
         }
         Ok(())
     }

@@ -11,9 +11,9 @@ use crate::ids::id;
 use crate::limits::DOCUMENT_SIZE_MAX;
 use crate::wire::content::Content;
 use crate::{
-    AttachmentAction, AttachmentCommand, Batch, ClusterTransaction, ContentHash, CounterAction, CounterCommand,
-    CounterOperation, Date, DueKind, Error, Expected, Flags, HiLoRequest, NewContent, NodeValue, Result, Upload,
-    UploadId, ValueChange,
+    AttachmentAction, AttachmentCommand, Batch, ClusterTransaction, ConstraintChange, ContentHash, CounterAction,
+    CounterCommand, CounterOperation, Date, DueKind, Error, Expected, Flags, HiLoRequest, NewContent, NodeValue,
+    Result, UniqueConstraint, Upload, UploadId, ValueChange,
 };
 
 impl Write {
@@ -48,6 +48,13 @@ impl Write {
                 Write::DeleteCollection { name: from.text()?, etag: from.number()?, count_max: from.size()? }
             }
             kind::CLEAN_TOMBSTONES => Write::CleanTombstones { etag: from.number()?, count_max: from.size()? },
+            kind::PUT_CONSTRAINT => Write::Constraint(ConstraintChange::Put(UniqueConstraint {
+                name: from.text()?,
+                collection: from.text()?,
+                fields: from.list(Decoder::text)?,
+                is_case_sensitive: from.bool()?,
+            })),
+            kind::DELETE_CONSTRAINT => Write::Constraint(ConstraintChange::Delete(from.text()?)),
             kind::DEFINITIONS => Write::Definitions(from.list(Decoder::definition)?),
             kind::OUTPUTS => Write::Outputs(OutputWrites {
                 only_if: (from.text()?, from.text()?, from.wide()?),

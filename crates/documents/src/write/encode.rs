@@ -14,8 +14,8 @@ use crate::attachments::content::ContentSource;
 use crate::commands::command::{Action, Command};
 use crate::compare_exchange::GuardChange;
 use crate::{
-    AttachmentAction, AttachmentCommand, Batch, CounterAction, CounterCommand, Error, Expected, NewContent, Result,
-    Upload, ValueChange,
+    AttachmentAction, AttachmentCommand, Batch, ConstraintChange, CounterAction, CounterCommand, Error, Expected,
+    NewContent, Result, Upload, ValueChange,
 };
 
 /// The version that is written.
@@ -43,6 +43,8 @@ pub(super) mod kind {
     pub const EXCHANGE: u8 = 20;
     pub const EXCHANGES: u8 = 21;
     pub const CLUSTER_TRANSACTION: u8 = 22;
+    pub const PUT_CONSTRAINT: u8 = 40;
+    pub const DELETE_CONSTRAINT: u8 = 41;
 }
 
 /// The kinds of commands, as numbers that are stored.
@@ -148,6 +150,17 @@ impl Write {
                 out.byte(kind::CLEAN_TOMBSTONES);
                 out.number(*etag);
                 out.number(*count_max as u64);
+            }
+            Write::Constraint(ConstraintChange::Put(constraint)) => {
+                out.byte(kind::PUT_CONSTRAINT);
+                out.text(&constraint.name);
+                out.text(&constraint.collection);
+                out.list(&constraint.fields, |out, field| out.text(field));
+                out.bool(constraint.is_case_sensitive);
+            }
+            Write::Constraint(ConstraintChange::Delete(name)) => {
+                out.byte(kind::DELETE_CONSTRAINT);
+                out.text(name);
             }
             Write::Definitions(changes) => {
                 out.byte(kind::DEFINITIONS);

@@ -11,8 +11,8 @@ mod outputs;
 pub use outputs::{OutputFate, OutputWrite, OutputWrites};
 
 use crate::{
-    Batch, ClusterTransaction, Date, DueKind, Error, Etag, Exchanged, HiLoRange, HiLoRequest, Outcome, Result,
-    TransactionOutcome, Upload, ValueChange, Writing,
+    Batch, ClusterTransaction, ConstraintChange, Date, DueKind, Error, Etag, Exchanged, HiLoRange, HiLoRequest,
+    Outcome, Result, TransactionOutcome, Upload, ValueChange, Writing,
 };
 
 /// A change of a database.
@@ -90,6 +90,8 @@ pub enum Write {
     Exchanges(Vec<ValueChange>),
     /// Changes documents and compare-exchange values together: [`Answer::Transaction`].
     ClusterTransaction(ClusterTransaction),
+    /// Makes or deletes a unique constraint: [`Answer::Count`], how many there were of its name.
+    Constraint(ConstraintChange),
     /// Handles documents that are due, the ones that have been due longest first: [`Answer::Count`]. None is due if that is 0.
     Due {
         /// What happens to them.
@@ -198,6 +200,7 @@ impl Writing<'_, '_> {
             Write::Exchange(change) => Answer::Exchanged(self.exchange(change)?),
             Write::Exchanges(changes) => Answer::Count(self.exchange_many(changes)?),
             Write::ClusterTransaction(transaction) => Answer::Transaction(self.run_transaction(transaction)?),
+            Write::Constraint(change) => Answer::Count(self.change_constraint(change)?),
             Write::Due { kind, until, count_max } => Answer::Count(self.run_due(*kind, *until, *count_max)?),
         })
     }
@@ -236,6 +239,11 @@ impl Write {
                 | Write::DeleteCollection { name, .. } => name.len(),
                 Write::DeleteUntil { ids, .. } => ids.iter().map(|id| size_of::<String>() + id.len()).sum(),
                 Write::CleanTombstones { .. } | Write::Due { .. } => 0,
+                Write::Constraint(ConstraintChange::Delete(name)) => name.len(),
+                Write::Constraint(ConstraintChange::Put(constraint)) => {
+                    let fields = constraint.fields.iter().map(|field| size_of::<String>() + field.len());
+                    constraint.name.len() + constraint.collection.len() + fields.sum::<usize>()
+                }
                 Write::Definitions(changes) => changes.iter().map(DefinitionChange::size).sum(),
                 Write::Outputs(outputs) => outputs.size(),
                 Write::Upload(upload) => upload.size(),

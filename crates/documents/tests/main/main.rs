@@ -6,6 +6,7 @@
 
 mod attachments;
 mod compare_exchange;
+mod constraints;
 mod counters;
 mod crash;
 mod document_model;

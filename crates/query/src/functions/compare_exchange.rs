@@ -15,12 +15,15 @@ pub(crate) static CMPXCHG: Function = Function {
     missing: &[],
 };
 
-/// A call in the place of a value: `cmpxchg(key)`.
+/// A call in the place of a value: `cmpxchg(key)`, `now()`, `today()`.
 ///
 /// # Errors
 ///
 /// [`Refused`]: it is another function, its argument is no key, or it gives an array; or the value cannot be read.
 pub(crate) fn value_of(call: &Call<'_>, parameters: Parameters<'_>) -> Result<Scalar, Refused> {
+    if let Some(time) = super::time::value_of(call, documents::Date::now()) {
+        return Ok(time);
+    }
     let Some(stored) = parameters.stored().filter(|_| CMPXCHG.is(&call.name)) else {
         return Err(Refused::call(&call.name, "as a value"));
     };

@@ -17,14 +17,6 @@ const fn refused(
 const NAME: &[Argument] = &[Argument::required("name", Kind::Any)];
 const FIELD: &[Argument] = &[Argument::required("field", Kind::Field)];
 
-pub(super) static WHEN: Function = refused(
-    "when",
-    &[Argument::required("value", Kind::Any)],
-    "A condition that counts if the value is true.",
-    &[Clause::Where],
-);
-pub(super) static NOW: Function = refused("now", &[], "The time of the query.", &[Clause::Value]);
-pub(super) static TODAY: Function = refused("today", &[], "The day of the query.", &[Clause::Value]);
 pub(super) static REVISIONS: Function = refused("revisions", NAME, "Revisions of the results.", &[Clause::Include]);
 pub(super) static TIME_SERIES: Function =
     refused("timeseries", NAME, "A time series.", &[Clause::Select, Clause::Include]);

@@ -31,7 +31,9 @@ mod regex;
 mod search;
 mod spatial;
 pub(crate) mod suggest;
+mod time;
 mod vector;
+mod when;
 
 pub use argument::{Argument, Kind};
 pub use clause::Clause;
@@ -41,6 +43,8 @@ pub(crate) use counter::{COUNTER, COUNTER_RAW};
 pub use function::Function;
 pub(crate) use id::ID;
 pub(crate) use metadata::GET_METADATA;
+pub use time::may_read_time;
+pub(crate) use when::is_left_out;
 
 use crate::plan::Refused;
 use crate::rql::nearest::nearest;
@@ -61,11 +65,14 @@ pub static FUNCTIONS: &[&Function] = &[
     &exists::EXISTS,
     &boost::BOOST,
     &intersect::INTERSECT,
+    &when::WHEN,
     &more_like_this::MORE_LIKE_THIS,
     // Values and orders.
     &id::ID,
     &metadata::GET_METADATA,
     &compare_exchange::CMPXCHG,
+    &time::NOW,
+    &time::TODAY,
     &order::SCORE,
     &order::RANDOM,
     // Groups.
@@ -105,9 +112,6 @@ pub static FUNCTIONS: &[&Function] = &[
     &counter::COUNTER_RAW,
     // Refused by name.
     &order::CUSTOM,
-    &missing::WHEN,
-    &missing::NOW,
-    &missing::TODAY,
     &missing::REVISIONS,
     &missing::TIME_SERIES,
     &missing::OUTPUT,

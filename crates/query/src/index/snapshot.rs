@@ -20,6 +20,7 @@ use super::schema::{Counters, Schema};
 use super::sorting::columns::Columns;
 use documents::{Etag, id};
 use json::Raw;
+use std::ops::Bound;
 use std::sync::Arc;
 use storage::memory::{Memory, MemoryReservation};
 use storage::{Location, ReadTransaction};
@@ -562,6 +563,36 @@ impl<'env> IndexSnapshot<'env> {
         let mut found = cursor.seek(&prefix)?;
         while let Some((_, value)) = found.filter(|(key, _)| key.starts_with(&prefix)) {
             self.each_run(value, |run| set.insert_run(run))?;
+            found = cursor.next()?;
+        }
+        Ok(set)
+    }
+
+    /// The entries of all documents whose id is between two bounds, whatever the case.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::progress`].
+    pub fn entries_by_id_range(&self, low: Bound<&str>, high: Bound<&str>) -> Result<EntrySet> {
+        let [low, high] = [low, high].map(|bound| bound.map(id::lower));
+        let mut set = EntrySet::new();
+        let mut cursor = self.schema.documents.cursor(&self.tx);
+        let mut found = match &low {
+            Bound::Included(low) | Bound::Excluded(low) => cursor.seek(low)?,
+            Bound::Unbounded => cursor.seek(&[])?,
+        };
+        while let Some((key, value)) = found {
+            let is_within = match &high {
+                Bound::Included(high) => key <= high.as_slice(),
+                Bound::Excluded(high) => key < high.as_slice(),
+                Bound::Unbounded => true,
+            };
+            if !is_within {
+                break;
+            }
+            if !matches!(&low, Bound::Excluded(low) if key == low.as_slice()) {
+                self.each_run(value, |run| set.insert_run(run))?;
+            }
             found = cursor.next()?;
         }
         Ok(set)

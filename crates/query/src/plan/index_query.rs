@@ -153,6 +153,9 @@ impl Planner<'_> {
     ///
     /// * `analysis`: that of the fields in it, unless a function has its own.
     pub fn condition(&mut self, condition: &Expression<'_>, analysis: Analysis) -> Result<Condition, Refused> {
+        if functions::is_left_out(condition, self.parameters)? {
+            return Ok(Condition::All);
+        }
         match condition {
             Expression::Value(value) => match self.parameters.scalar(value)? {
                 Scalar::Boolean(true) => Ok(Condition::All),
@@ -160,7 +163,7 @@ impl Planner<'_> {
             },
             Expression::Field(path) => Err(Refused::Invalid(format!("'{}' alone is no condition", path.text()))),
             Expression::And(operands) => Ok(Condition::all_of(self.conditions(operands, analysis)?)),
-            Expression::Or(operands) => Ok(Condition::Or(self.conditions(operands, analysis)?)),
+            Expression::Or(operands) => Ok(Condition::any_of(self.conditions(operands, analysis)?)),
             Expression::Not(operand) => Ok(Condition::Not(Box::new(self.condition(operand, analysis)?))),
             Expression::Compare(comparison) => self.comparison(comparison, analysis),
             Expression::Between(between) => self.between(between, analysis),
@@ -169,9 +172,15 @@ impl Planner<'_> {
         }
     }
 
-    /// The same of several.
+    /// The same of several, without those that are to be left out.
     pub fn conditions(&mut self, operands: &[Expression<'_>], analysis: Analysis) -> Result<Vec<Condition>, Refused> {
-        operands.iter().map(|operand| self.condition(operand, analysis)).collect()
+        let mut conditions = Vec::with_capacity(operands.len());
+        for operand in operands {
+            if !functions::is_left_out(operand, self.parameters)? {
+                conditions.push(self.condition(operand, analysis)?);
+            }
+        }
+        Ok(conditions)
     }
 
     fn comparison(&mut self, comparison: &Comparison<'_>, analysis: Analysis) -> Result<Condition, Refused> {
@@ -186,11 +195,15 @@ impl Planner<'_> {
         let not = |condition| Condition::Not(Box::new(condition));
         if self.is_id(&comparison.left) {
             let ids = Condition::Ids(value.text().into_iter().collect());
-            return match comparison.operator {
-                Operator::Equal => Ok(ids),
-                Operator::NotEqual => Ok(not(ids)),
-                _ => Err(Refused::NotSupported("ranges of id()".to_owned())),
-            };
+            let end = || id_bound(&value);
+            return Ok(match comparison.operator {
+                Operator::Equal => ids,
+                Operator::NotEqual => not(ids),
+                Operator::Less => Condition::IdRange(Bound::Unbounded, Bound::Excluded(end()?)),
+                Operator::LessOrEqual => Condition::IdRange(Bound::Unbounded, Bound::Included(end()?)),
+                Operator::Greater => Condition::IdRange(Bound::Excluded(end()?), Bound::Unbounded),
+                Operator::GreaterOrEqual => Condition::IdRange(Bound::Included(end()?), Bound::Unbounded),
+            });
         }
         let field = self.field(&comparison.left, analysis)?;
         let equal = |field: FieldUse, value| Condition::AnyOf(field, vec![term_value(value)]);
@@ -211,6 +224,9 @@ impl Planner<'_> {
             _ => Err(Refused::Invalid("'between' needs two values".to_owned())),
         };
         let (low, high) = (bound(&between.low)?, bound(&between.high)?);
+        if self.is_id(&between.operand) {
+            return Ok(Condition::IdRange(Bound::Included(id_bound(&low)?), Bound::Included(id_bound(&high)?)));
+        }
         let field = self.field(&between.operand, analysis)?;
         range(field, Bound::Included(low), Bound::Included(high))
     }
@@ -359,4 +375,9 @@ impl Planner<'_> {
     pub fn is_id(&self, expression: &Expression<'_>) -> bool {
         super::is_id(expression, self.alias)
     }
+}
+
+/// An end of a range of ids.
+fn id_bound(value: &Scalar) -> Result<String, Refused> {
+    value.text().ok_or_else(|| Refused::Invalid("id() is compared with a text".to_owned()))
 }

@@ -61,6 +61,8 @@ pub struct Plan {
     pub included_values: Vec<String>,
     /// True if the query reads compare-exchange values.
     pub reads_values: bool,
+    /// True if the query may read the time, so that its results change without a write.
+    pub reads_time: bool,
     /// Whether it is to be told why results score what they do.
     pub explanations: Option<Explanations>,
     /// Counters that come with results.
@@ -137,6 +139,7 @@ impl Plan {
             includes,
             included_values,
             reads_values,
+            reads_time: false,
             explanations,
             counters,
             has_timings,

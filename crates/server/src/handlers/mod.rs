@@ -13,6 +13,7 @@ pub(crate) mod collections;
 pub(crate) mod compactions;
 pub(crate) mod compare_exchange;
 pub(crate) mod configuration;
+pub(crate) mod constraints;
 pub(crate) mod counters;
 pub(crate) mod databases;
 pub(crate) mod diagnostics;

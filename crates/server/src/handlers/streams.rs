@@ -88,9 +88,6 @@ pub(crate) async fn queries(mut exchange: Exchange) -> Result<Reply> {
     if plan.has_includes() {
         return Err(Error::InvalidOperation("Includes are not supported by this type of query.".to_owned()));
     }
-    if plan.is_distinct() {
-        return Err(Error::not_supported("'select distinct' in a stream"));
-    }
     if let Some(function) = plan.gives_in_place_of_results() {
         return Err(Error::not_supported(format!("{function} in a stream")));
     }

@@ -214,21 +214,27 @@ pub(crate) async fn delete(exchange: Exchange) -> Result<Reply> {
         .await
 }
 
-/// Changes the subscription with an id; 404 if there is none.
+/// Changes the subscription that `taskName` names, or the one with an id: clients that give a name send 0 beside it. 404 if there is none.
 async fn change_subscription(
     exchange: Exchange,
     id: u64,
     change: impl FnOnce(&Database, &str) -> database::Result<()> + Send + 'static,
 ) -> Result<Reply> {
     let database = exchange.database().clone();
+    let name = exchange.query().get_nonempty("taskName").map(|name| name.into_owned());
     let run = move || {
-        let found = database.subscriptions()?.into_iter().find(|state| state.subscription.id == id);
-        found.map(|state| change(&database, &state.subscription.name)).transpose().map_err(Error::from)
+        let found = match name {
+            Some(name) => database.subscription(&name)?,
+            None => database.subscriptions()?.into_iter().find(|state| state.subscription.id == id),
+        };
+        let Some(SubscriptionState { subscription, .. }) = found else { return Ok(None) };
+        change(&database, &subscription.name)?;
+        Ok(Some(subscription.id))
     };
-    if exchange.node.bridge.run(Pool::Short, run).await?.is_none() {
-        return Ok(reply::empty(StatusCode::NOT_FOUND));
+    match exchange.node.bridge.run(Pool::Short, run).await? {
+        Some(id) => Ok(changed(&exchange, id, id)),
+        None => Ok(reply::empty(StatusCode::NOT_FOUND)),
     }
-    Ok(changed(&exchange, id, id))
 }
 
 fn changed(exchange: &Exchange, index: u64, id: u64) -> Reply {

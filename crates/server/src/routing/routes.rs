@@ -16,8 +16,8 @@ use super::exchange::Exchange;
 use crate::error::{Result, Write};
 use crate::handlers::{
     api_keys, attachments, backups, bulk_docs, bulk_insert, certificates, change_feed, changes, collections,
-    compactions, compare_exchange, configuration, counters, databases, diagnostics, docs, due, health, hilo,
-    identities, indexes, info_package, live, log_configuration, mcp, members, metrics, monitoring, multi_get,
+    compactions, compare_exchange, configuration, constraints, counters, databases, diagnostics, docs, due, health,
+    hilo, identities, indexes, info_package, live, log_configuration, mcp, members, metrics, monitoring, multi_get,
     node_info, operations, pages, patches, queries, restores, safety, sample_data, signing_in, smuggler, statistics,
     streams, studio, subscriptions, tasks, tcp_info, test_endpoints, topology, traffic_watch,
 };
@@ -397,6 +397,9 @@ pub static ROUTES: &[Route] = &[
     missing("POST", "/databases/*/admin/revisions/orphaned/adopt", Admin, Feature::Revisions),
     missing("POST", "/databases/*/revisions/revert/docs", ReadWrite, Feature::Revisions),
     missing("POST", "/databases/*/admin/revisions/bin-cleaner/config", Admin, Feature::Revisions),
+    now("GET", "/databases/*/admin/constraints", Admin, constraints::list),
+    later("PUT", "/databases/*/admin/constraints", Admin, |exchange| Box::pin(constraints::put(exchange))),
+    later("DELETE", "/databases/*/admin/constraints", Admin, |exchange| Box::pin(constraints::delete(exchange))),
     later("GET", "/databases/*/feed", Read, |exchange| Box::pin(change_feed::get(exchange))),
     now("GET", "/databases/*/feed/cursors", Read, change_feed::cursors),
     later("PUT", "/databases/*/feed/cursors", ReadWrite, |exchange| Box::pin(change_feed::move_cursor(exchange))),

@@ -301,6 +301,11 @@ fn subscriptions_are_listed_changed_and_tried() {
     assert!(
         wire.call("GET /databases/db/task?type=Subscription&key=1", "").text().contains(r#""TaskState":"Disabled""#)
     );
+    let by_name = "POST /databases/db/admin/tasks/state?type=Subscription&key=0&taskName=ALL&disable=false";
+    assert_eq!(wire.call(by_name, "").status, 200);
+    assert!(
+        wire.call("GET /databases/db/task?type=Subscription&key=1", "").text().contains(r#""TaskState":"Enabled""#)
+    );
     assert!(wire.call("GET /databases/db/tasks", "").text().contains(r#""SubscriptionsCount":3"#));
     assert_eq!(wire.call("DELETE /databases/db/admin/tasks?type=Subscription&id=1", "").status, 200);
     assert_eq!(wire.call("DELETE /databases/db/admin/tasks?type=Subscription&id=1", "").status, 404);

@@ -121,6 +121,7 @@ macro_rules! each {
             Condition::Nothing => all::Nothing,
             Condition::Ids(ids) => ids::Ids(ids),
             Condition::IdPrefix(prefix) => ids::IdPrefix(prefix),
+            Condition::IdRange(low, high) => ids::IdRange(low, high),
             Condition::AnyOf(field, values) => terms::AnyOf(field, values),
             Condition::AllOf(field, values) => terms::AllOf(field, values),
             Condition::Numbers(field, low, high) => range::Numbers(field, low, high),

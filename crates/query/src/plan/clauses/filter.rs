@@ -82,6 +82,9 @@ pub(crate) struct Planner<'p, 'q> {
 impl Planner<'_, '_> {
     /// Plans a condition. The depth of the recursion is that of the expression, which the parser bounds.
     pub fn condition(&mut self, condition: &Expression<'_>) -> Result<FilterCondition, Refused> {
+        if functions::is_left_out(condition, self.parameters)? {
+            return Ok(FilterCondition::Always);
+        }
         match condition {
             Expression::Value(value) => match self.parameters.scalar(value)? {
                 Scalar::Boolean(true) => Ok(FilterCondition::Always),
@@ -124,7 +127,13 @@ impl Planner<'_, '_> {
     }
 
     fn conditions(&mut self, operands: &[Expression<'_>]) -> Result<Vec<FilterCondition>, Refused> {
-        operands.iter().map(|operand| self.condition(operand)).collect()
+        let mut conditions = Vec::with_capacity(operands.len());
+        for operand in operands {
+            if !functions::is_left_out(operand, self.parameters)? {
+                conditions.push(self.condition(operand)?);
+            }
+        }
+        Ok(conditions)
     }
 
     fn call(&mut self, call: &Call<'_>) -> Result<FilterCondition, Refused> {

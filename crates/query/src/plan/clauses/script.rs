@@ -260,8 +260,9 @@ impl Names<'_, '_> {
                 let is_metadata = self.is_of_metadata(call) && call.member.is_none();
                 return Ok(Some(if is_metadata { ScriptForm::Metadata(text) } else { ScriptForm::Call(text) }));
             }
-            [Column { value: ColumnValue::Field(path), .. }] if path.rest.is_empty() => {
-                return Err(Refused::NotSupported("'select' of a loaded document".to_owned()));
+            // The loaded document is the result.
+            [Column { value: ColumnValue::Field(path), alias: None }] if path.rest.is_empty() => {
+                return Ok(Some(ScriptForm::Call(self.path(path)?)));
             }
             _ => {}
         }

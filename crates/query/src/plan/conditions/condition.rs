@@ -22,6 +22,8 @@ pub enum Condition {
     Ids(Vec<String>),
     /// Those of documents whose id begins so.
     IdPrefix(String),
+    /// Those of documents whose id is between two bounds, in the order of the bytes of lower-cased ids.
+    IdRange(Bound<String>, Bound<String>),
     /// Those with any of these terms.
     AnyOf(FieldUse, Vec<TermValue>),
     /// Those with all of these terms.
@@ -78,6 +80,14 @@ impl Condition {
         }
     }
 
+    /// Those that are in any of these; one alone is that one.
+    pub fn any_of(any: Vec<Condition>) -> Condition {
+        match <[Condition; 1]>::try_from(any) {
+            Ok([condition]) => condition,
+            Err(any) => Condition::Or(any),
+        }
+    }
+
     /// The conditions that it is made of.
     pub fn operands(&self) -> &[Condition] {
         match self {
@@ -89,6 +99,7 @@ impl Condition {
             | Condition::Nothing
             | Condition::Ids(_)
             | Condition::IdPrefix(_)
+            | Condition::IdRange(..)
             | Condition::AnyOf(..)
             | Condition::AllOf(..)
             | Condition::Numbers(..)
@@ -115,6 +126,7 @@ impl Condition {
             | Condition::Nothing
             | Condition::Ids(_)
             | Condition::IdPrefix(_)
+            | Condition::IdRange(..)
             | Condition::AnyOf(..)
             | Condition::AllOf(..)
             | Condition::Numbers(..)
@@ -146,6 +158,10 @@ impl Condition {
             (Condition::Numbers(field, a, b), Condition::Numbers(of, c, d)) if field == of => {
                 let [low, high] = ends([a, b], [c, d])?;
                 Some(Condition::Numbers(field.clone(), *low, *high))
+            }
+            (Condition::IdRange(a, b), Condition::IdRange(c, d)) => {
+                let [low, high] = ends([a, b], [c, d])?;
+                Some(Condition::IdRange(low.clone(), high.clone()))
             }
             (Condition::Texts(field, a, b), Condition::Texts(of, c, d)) if field == of => {
                 let [low, high] = ends([a, b], [c, d])?;
