@@ -332,3 +332,52 @@ fn a_bulk_insert_has_attachments_between_its_commands() {
     let cut = r#"[{"Id":"users/9","Type":"AttachmentPUT","Name":"a","ContentLength":9}x]"#;
     wire.check_error("POST /databases/db/bulk_insert", cut, 400, "InvalidOperationException", failed);
 }
+
+#[test]
+fn indexes_read_attachments_and_their_contents() {
+    let wire = wire();
+    put(&wire, "id=users/1&name=notes.txt&contentType=text/plain", b"some words");
+    let maps = [
+        (
+            "C",
+            r#"from u in docs.Users let a = LoadAttachment(u, \"notes.txt\") select new { Notes = a.GetContentAsString(), Count = AttachmentsFor(u).Count(), Size = a.Size }"#,
+        ),
+        (
+            "J",
+            "map('Users', u => { const a = loadAttachment(u, 'notes.txt'); return { Notes: a?.getContentAsString(), Count: attachmentsFor(u).length, Size: a?.Size } })",
+        ),
+    ];
+    for (name, map) in maps {
+        let body = format!(
+            r#"{{"Indexes":[{{"Name":"{name}","Maps":["{map}"],"Fields":{{"Notes":{{"Indexing":"Search"}}}}}}]}}"#
+        );
+        let answer = wire.call("PUT /databases/db/admin/indexes", &body);
+        assert_eq!(answer.status, 201, "{}", answer.text());
+    }
+    let found = |name: &str, condition: &str| {
+        let query = format!(
+            r#"{{"Query":"from index '{name}' where {condition}","WaitForNonStaleResults":true,"WaitForNonStaleResultsTimeout":"00:00:15"}}"#
+        );
+        let answer = wire.call("POST /databases/db/queries", &query);
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        let text = answer.text();
+        ["users/1", "users/2"].into_iter().filter(|id| text.contains(&format!(r#""@id":"{id}""#))).collect::<Vec<_>>()
+    };
+    for (name, _) in maps {
+        assert_eq!(found(name, "search(Notes, 'words')"), ["users/1"], "{name}");
+        assert_eq!(found(name, "Size = 10 and Count = 1"), ["users/1"], "{name}");
+        assert_eq!(found(name, "Count = 0"), ["users/2"], "{name}");
+    }
+    // Another content, and another document: both are mapped again.
+    put(&wire, "id=users/1&name=notes.txt", b"something else");
+    put(&wire, "id=users/2&name=Notes.TXT", b"more words");
+    for (name, _) in maps {
+        assert_eq!(found(name, "search(Notes, 'words')"), ["users/2"], "{name}");
+        assert_eq!(found(name, "search(Notes, 'else')"), ["users/1"], "{name}");
+    }
+    wire.check("DELETE /databases/db/attachments?id=users/2&name=notes.txt", "", 204, "");
+    for (name, _) in maps {
+        assert_eq!(found(name, "search(Notes, 'words')"), Vec::<&str>::new(), "{name}");
+        assert_eq!(found(name, "Count = 0"), ["users/2"], "{name}");
+    }
+}
