@@ -1,5 +1,5 @@
-//! The rules of attachments, for `verify`: a document lists its attachments, each of which has its document and its content, and each
-//! content has as many references as there are.
+//! The rules of attachments, for `verify`: a document lists its attachments, an attachment has its document and its content, and a content
+//! counts the references to it.
 
 use std::collections::HashMap;
 
