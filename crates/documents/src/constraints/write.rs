@@ -156,7 +156,6 @@ impl Writing<'_, '_> {
                 entries.push(key.to_vec());
                 found = cursor.next()?;
             }
-            drop(cursor);
             if entries.is_empty() {
                 return Ok(());
             }
@@ -177,7 +176,6 @@ impl Writing<'_, '_> {
         while let Some((_, location)) = cursor.next()? {
             locations.push(location);
         }
-        drop(cursor);
         let (mut duplicates, mut duplicate_count) = (Vec::new(), 0_u64);
         for location in locations {
             let record = self.store.schema.records.get(&*self.tx, Location(location))?;

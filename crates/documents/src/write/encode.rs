@@ -43,7 +43,7 @@ pub(super) mod kind {
     pub const EXCHANGE: u8 = 20;
     pub const EXCHANGES: u8 = 21;
     pub const CLUSTER_TRANSACTION: u8 = 22;
-    pub const REVISIONS: u8 = 30;
+    pub const REVISIONS: u8 = 50;
     pub const PUT_CONSTRAINT: u8 = 40;
     pub const DELETE_CONSTRAINT: u8 = 41;
 }

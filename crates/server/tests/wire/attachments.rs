@@ -42,7 +42,7 @@ fn an_attachment_is_put_read_and_deleted_without_regard_to_case() {
         r#""@collection":"Users","@attachments":[{{"Name":"A.txt","Hash":"{HELLO}","ContentType":"text/plain","Size":5}},{{"Name":"b.TXT","Hash":"{EMPTY}","ContentType":"","Size":0}}],"@change-vector":"A:6-ID","@flags":"HasAttachments""#
     );
     assert_eq!(metadata(&wire, "users/1"), expected);
-    let answer = wire.call(&format!("GET /databases/db/attachments?id=Users/1&name=a.TXT"), "");
+    let answer = wire.call("GET /databases/db/attachments?id=Users/1&name=a.TXT", "");
     assert_eq!((answer.status, answer.text().as_str()), (200, "hello"));
     let names = ["content-type", "content-length", "accept-ranges", "attachment-hash", "attachment-size"];
     assert_eq!(headers(&answer, &names), ["text/plain", "5", "bytes", HELLO, "5"]);
@@ -57,9 +57,9 @@ fn an_attachment_is_put_read_and_deleted_without_regard_to_case() {
             assert_eq!((answer.status, answer.body.len()), (304, 0), "{method} {etag}");
         }
     }
-    let head = wire.call(&format!("HEAD /databases/db/attachments?id=users/1&name=a.txt"), "");
+    let head = wire.call("HEAD /databases/db/attachments?id=users/1&name=a.txt", "");
     assert_eq!((head.status, headers(&head, &["etag", "content-length"])), (200, vec![etag, "5".to_owned()]));
-    let empty = wire.call(&format!("GET /databases/db/attachments?id=users/1&name=B.txt"), "");
+    let empty = wire.call("GET /databases/db/attachments?id=users/1&name=B.txt", "");
     assert_eq!(
         (empty.status, headers(&empty, &["content-type", "content-length"])),
         (200, vec![String::new(), "0".to_owned()])
@@ -81,7 +81,7 @@ fn an_attachment_is_put_read_and_deleted_without_regard_to_case() {
     for name in ["A.TXT", "A.TXT", "b.txt"] {
         wire.check(&format!("DELETE /databases/db/attachments?id=users/1&name={name}"), "", 204, "");
     }
-    wire.check(&format!("DELETE /databases/db/attachments?id=none&name=none"), "", 204, "");
+    wire.check("DELETE /databases/db/attachments?id=none&name=none", "", 204, "");
     assert!(!metadata(&wire, "users/1").contains("ttachments"), "{}", metadata(&wire, "users/1"));
 }
 
@@ -89,7 +89,7 @@ fn an_attachment_is_put_read_and_deleted_without_regard_to_case() {
 fn ranges_are_those_of_http() {
     let wire = wire();
     put(&wire, "id=users/1&name=a", b"hello");
-    let line = format!("GET /databases/db/attachments?id=users/1&name=a");
+    let line = "GET /databases/db/attachments?id=users/1&name=a".to_owned();
     let ask = |headers: &[&str]| {
         let answer = wire.call_with(&line, headers, b"");
         (answer.status, answer.text(), answer.header("content-range").unwrap_or("none").to_owned())
@@ -118,7 +118,7 @@ fn ranges_are_those_of_http() {
     let part = wire.call_with(&line, &["Range: bytes=1000000-7999999"], b"");
     assert_eq!((part.status, part.header("content-range")), (206, Some("bytes 1000000-7999999/9000000")));
     assert!(part.body == large[1_000_000..8_000_000]);
-    let head = wire.call(&format!("HEAD /databases/db/attachments?id=users/1&name=a"), "");
+    let head = wire.call("HEAD /databases/db/attachments?id=users/1&name=a", "");
     assert_eq!((head.status, head.header("content-length")), (200, Some("9000000")));
 }
 
@@ -130,24 +130,24 @@ fn what_is_refused_names_the_reason() {
         wire.call_with(line, headers, body).check_error(status, exception, message);
     };
     let missing = "Document 'none' does not exist. Cannot put attachment 'x' on a missing document.";
-    let line = format!("PUT /databases/db/attachments?id=none&name=x");
+    let line = "PUT /databases/db/attachments?id=none&name=x".to_owned();
     refused(&line, &[], b"x", 400, ".DocumentDoesNotExistException", missing);
     for (line, name) in [("GET", "name"), ("PUT", "name"), ("DELETE", "name"), ("HEAD", "name")] {
         let answer = wire.call(&format!("{line} /databases/db/attachments?id=users/1"), "");
         assert_eq!(answer.status, 400, "{line} {name}");
     }
-    let line = format!("PUT /databases/db/attachments?id=users/1&name=a");
+    let line = "PUT /databases/db/attachments?id=users/1&name=a".to_owned();
     let stale = "Attachment a of 'users/1' has change vector A:3-";
     refused(&line, &["If-Match: \"A:1-x\""], b"new", 409, ".ConcurrencyException", stale);
     refused(&line, &["If-Match: \"\""], b"new", 409, ".ConcurrencyException", stale);
-    let line = format!("PUT /databases/db/attachments?id=users/1&name=b");
+    let line = "PUT /databases/db/attachments?id=users/1&name=b".to_owned();
     let nothing = "Attachment b of 'users/1' does not exist, but Put was called with change vector 'A:1-x'.";
     refused(&line, &["If-Match: \"A:1-x\""], b"new", 409, ".ConcurrencyException", nothing);
-    let line = format!("DELETE /databases/db/attachments?id=users/1&name=a");
+    let line = "DELETE /databases/db/attachments?id=users/1&name=a".to_owned();
     refused(&line, &["If-Match: \"A:1-x\""], b"", 409, ".ConcurrencyException", stale);
     let long = format!("PUT /databases/db/attachments?id=users/1&name={}", "x".repeat(600));
     refused(&long, &[], b"x", 400, ".ArgumentException", "the attachment 'xxx");
-    assert_eq!(wire.call(&format!("GET /databases/db/attachments?id=users/1&name=a"), "").text(), "hello");
+    assert_eq!(wire.call("GET /databases/db/attachments?id=users/1&name=a", "").text(), "hello");
 }
 
 #[test]
@@ -156,16 +156,16 @@ fn several_attachments_are_read_and_deleted_at_once() {
     put(&wire, "id=users/1&name=a&contentType=x/y", b"hello");
     put(&wire, "id=users/2&name=b", b" world");
     let body = r#"{"AttachmentType":"Document","Attachments":[{"DocumentId":"USERS/1","Name":"A"},{"DocumentId":"users/1","Name":"none"},{"DocumentId":"users/2","Name":"b"}]}"#;
-    let answer = wire.call(&format!("POST /databases/db/attachments/bulk"), body).masked();
+    let answer = wire.call("POST /databases/db/attachments/bulk", body).masked();
     let expected = format!(
         r#"{{"AttachmentsMetadata":[{{"Name":"a","Hash":"{HELLO}","ContentType":"x/y","Size":5,"ChangeVector":"A:3-ID","DocumentId":"users/1"}},{{"Name":"b","Hash":""#
     );
     assert!(answer.starts_with(&expected) && answer.ends_with(r#""DocumentId":"users/2"}]}hello world"#), "{answer}");
     let untyped = r#"{"Attachments":[]}"#;
     let mandatory = "The 'AttachmentType' field in the body request is mandatory";
-    wire.check_error(&format!("POST /databases/db/attachments/bulk"), untyped, 400, "ArgumentException", mandatory);
+    wire.check_error("POST /databases/db/attachments/bulk", untyped, 400, "ArgumentException", mandatory);
     let revisions = r#"{"AttachmentType":"Revision","Attachments":[]}"#;
-    assert_eq!(wire.call(&format!("POST /databases/db/attachments/bulk"), revisions).status, 501);
+    assert_eq!(wire.call("POST /databases/db/attachments/bulk", revisions).status, 501);
     let hash = HELLO.replace('+', "%2B");
     let count = |count: u64| format!(r#"{{"Hash":"{HELLO}","Count":{count}}}"#);
     wire.check(&format!("GET /databases/db/debug/attachments/hash?hash={hash}"), "", 200, &count(1));
@@ -173,7 +173,7 @@ fn several_attachments_are_read_and_deleted_at_once() {
         r#"{{"Id":"users/1","Attachments":[{{"Name":"a","Hash":"{HELLO}","ContentType":"x/y","Size":5,"Count":1}}]}}"#
     );
     wire.check("GET /databases/db/debug/attachments/metadata?id=users/1", "", 200, &one);
-    wire.check(&format!("DELETE /databases/db/attachments/bulk"), body, 204, "");
+    wire.check("DELETE /databases/db/attachments/bulk", body, 204, "");
     wire.check(&format!("GET /databases/db/debug/attachments/hash?hash={hash}"), "", 200, &count(0));
     assert!(!metadata(&wire, "users/2").contains("ttachments"));
 }
@@ -219,7 +219,7 @@ fn a_batch_comes_as_a_form_with_its_contents() {
         text.contains(&q) && text.contains(r#""ContentType":"","Size":5000000,"DocumentChangeVector":"A:"#),
         "{text}"
     );
-    assert!(wire.call(&format!("GET /databases/db/attachments?id=users/3&name=p"), "").body == large);
+    assert!(wire.call("GET /databases/db/attachments?id=users/3&name=p", "").body == large);
     // Heads as other clients write them, and a part without one.
     for (number, (kind, heads)) in [
         ("multipart/mixed", ("", "Command-Type: AttachmentStream\r\n")),
@@ -306,7 +306,7 @@ fn an_upload_that_stops_leaves_nothing() {
         let answer = read_answer(&mut BufReader::new(stream), false);
         assert!(answer.is_none_or(|answer| answer.status == 400));
     }
-    assert_eq!(wire.call(&format!("GET /databases/db/attachments?id=users/1&name=a"), "").status, 404);
+    assert_eq!(wire.call("GET /databases/db/attachments?id=users/1&name=a", "").status, 404);
     assert_eq!(put(&wire, "id=users/1&name=a", &vec![b'x'; 10_000_000]).status, 201);
 }
 
@@ -322,8 +322,8 @@ fn a_bulk_insert_has_attachments_between_its_commands() {
     let state = wire.call("GET /databases/db/operations/state?id=7", "").text();
     let done = r#""Total":4,"Message":"Processed 4 items.","Details":[],"Query":null,"DocumentsProcessed":1,"AttachmentsProcessed":3"#;
     assert!(state.contains(done), "{state}");
-    assert_eq!(wire.call(&format!("GET /databases/db/attachments?id=users/2&name=blk"), "").text(), "]\"4{");
-    assert!(wire.call(&format!("GET /databases/db/attachments?id=users/9&name=large"), "").body == large);
+    assert_eq!(wire.call("GET /databases/db/attachments?id=users/2&name=blk", "").text(), "]\"4{");
+    assert!(wire.call("GET /databases/db/attachments?id=users/9&name=large", "").body == large);
     let failed = "Failed to process bulk insert.";
     let missing = r#"[{"Id":"none","Type":"AttachmentPUT","Name":"a","ContentLength":1}x]"#;
     wire.check_error("POST /databases/db/bulk_insert", missing, 400, "InvalidOperationException", failed);
