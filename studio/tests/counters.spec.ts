@@ -29,7 +29,7 @@ test("counters are created, raised, set and deleted, with all of their digits", 
   await page.keyboard.press("Enter");
   const row = part.getByRole("listitem").filter({ hasText: "Likes" });
   await expect(row).toContainText("9,007,199,254,740,993");
-  // The server has noted the name in the metadata, which nobody has to look at.
+  // The server lists the name in the metadata, which is no change of the text.
   await expect(page.getByText("Somebody else changed it.")).toHaveCount(0);
   await studio.isAccessible();
 

@@ -90,10 +90,14 @@ const SCREENS: Screen[] = [
   },
   { name: "server", place: "/server", ready: seen("the server is ready") },
   { name: "settings", place: "/server?tab=settings", ready: seen("Limits.Connections") },
+  { name: "document-items", place: "/databases/Northwind/document?id=products%2F1-A", ready: seen("Likes") },
   {
-    name: "document-counters",
+    name: "attachment",
     place: "/databases/Northwind/document?id=products%2F1-A",
-    ready: seen("Likes"),
+    ready: async (page) => {
+      await page.getByRole("button", { name: "label.svg", exact: true }).click();
+      await expect(page.getByRole("img", { name: "label.svg" })).toBeVisible();
+    },
   },
   { name: "compare-exchange", place: "/databases/Northwind/compare-exchange", ready: seen("emails/ann@example.com") },
   {
@@ -255,6 +259,15 @@ plain.beforeAll(async ({ request }) => {
   }
   await request.post(`${url}/admin/databases/disable`, { data: { DatabaseNames: ["Asleep"] } });
   await request.post(`${url}/databases/Northwind/counters`, { data: LIKES });
+  const label =
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 300 120"><rect width="300" height="120" rx="12" fill="#3d47b8"/><text x="150" y="76" font-size="48" font-family="sans-serif" fill="#fff" text-anchor="middle">Chai</text></svg>';
+  for (const [name, type, data] of [
+    ["label.svg", "image/svg+xml", label],
+    ["notes.txt", "text/plain", "Ten boxes of twenty bags."],
+  ] as const) {
+    const params = { id: "products/1-A", name, contentType: type };
+    await request.put(`${url}/databases/Northwind/attachments`, { params, data, headers: { "Content-Type": type } });
+  }
   const address = { Object: { User: "users/1", Since: "2026-11-01" }, "@metadata": { "@expires": "2090-01-01T00:00:00Z" } };
   await request.put(`${url}/databases/Northwind/cmpxchg?key=emails/ann@example.com&index=0`, { data: address });
   await request.put(`${url}/databases/Northwind/cmpxchg?key=locks/report&index=0`, { data: { Object: "worker-7" } });

@@ -116,6 +116,7 @@ test("a user who may only read is offered nothing that writes", async ({ page, s
   expect((await secured.admin.put("/databases/Reading/admin/indexes", { data: { Indexes } })).status()).toBe(201);
   const Operations = [{ Type: "Increment", CounterName: "Likes", Delta: 3 }];
   await secured.admin.post("/databases/Reading/counters", { data: { Documents: [{ DocumentId: "items/1", Operations }] } });
+  await secured.admin.put("/databases/Reading/attachments?id=items/1&name=notes.txt", { data: "a text" });
   await secured.admin.put("/databases/Reading/cmpxchg?key=lock&index=0", { data: { Object: "worker-1" } });
   await secured.admin.put("/databases/Reading/subscriptions", { data: { Name: "pens", Query: "from Items" } });
   await studio.open("/databases");
@@ -166,6 +167,11 @@ test("a user who may only read is offered nothing that writes", async ({ page, s
   await studio.open("/databases/Reading/feed");
   await expect(page.getByRole("main").getByText("Live", { exact: true })).toBeVisible();
   await studio.open("/databases/Reading/document?id=items%2F1");
+  const files = page.getByRole("region", { name: "Attachments" });
+  await expect(files.getByRole("button", { name: "Attach files" })).toHaveCount(0);
+  await files.getByRole("button", { name: "Actions for the attachment notes.txt" }).click();
+  await expect(page.getByRole("menuitem")).toHaveText(["Download"]);
+  await page.keyboard.press("Escape");
   await page.getByRole("textbox", { name: "Document as JSON" }).click();
   await page.keyboard.type("changed");
   await expect(page.getByRole("textbox", { name: "Document as JSON" })).not.toContainText("changed");

@@ -185,8 +185,8 @@ fn errors_name_the_arguments_and_clauses_of_the_table() {
     );
     check_refused("from U where Score()", "Function 'score' is not a condition of `where`; it stands in order by");
     check_refused("from U where id()", "id() alone is not a condition; compare it with a value");
-    check_refused("from U where when($a, A = 1)", "when() in a condition");
-    check_refused("from U where today()", "Function 'today' is not a condition of `where`");
+    check_refused("from U where when(A = 1)", "Method when() needs a value and a condition");
+    check_refused("from U where today()", "Function 'today' is not a condition of `where`; it stands in values");
     check_refused(
         "from U include revisions('x')",
         concat!(

@@ -47,8 +47,8 @@ const AGAIN_MS = 3000;
  * GET `/databases/{name}/changes`: tells of changes until the returned function is called.
  *
  * * `changed`: gets the changes of one frame, in their order.
- * * `standing`: whether the server tells all that is watched now. While it does not, changes may be missed, so whoever wants to
- *   know looks once it does.
+ * * `standing`: whether the server tells all that is watched now. While it does not, changes may be missed, so read again
+ *   once it does.
  */
 export function watch(
   database: string,

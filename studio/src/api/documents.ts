@@ -95,7 +95,7 @@ export async function idsWith(database: string, part: string, pageSize: number, 
 }
 
 /** POST `/databases/{name}/docs?metadataOnly=true`: what there is of each of these ids, in their order. */
-async function metadataOf(database: string, ids: readonly string[], signal?: AbortSignal): Promise<(Document | null)[]> {
+export async function metadataOf(database: string, ids: readonly string[], signal?: AbortSignal): Promise<(Document | null)[]> {
   if (ids.length === 0) return [];
   // A single one that is not there is answered with 404, which a browser puts down as an error; of several, null stands in its place.
   const asked = ids.length === 1 ? [...ids, ...ids] : ids;
@@ -150,7 +150,7 @@ export type Loaded = {
 };
 
 /** What the server computes and does not take from a body. */
-const COMPUTED = ["@id", "@change-vector", "@last-modified", "@index-score", "@flags", "@counters"];
+const COMPUTED = ["@id", "@change-vector", "@last-modified", "@index-score", "@flags", "@counters", "@attachments"];
 
 /** GET `/databases/{name}/docs?id=`: the text of a document with all of its metadata, as the server has it; undefined if there is none. */
 export async function raw(database: string, id: string, signal?: AbortSignal): Promise<string | undefined> {

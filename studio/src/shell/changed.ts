@@ -8,6 +8,8 @@ const KEYS = {
   fields: ["fields", "collections"],
   /** A database was created, deleted, enabled or disabled. */
   databases: ["databases", "live"],
+  /** An attachment was stored or deleted. */
+  attachments: ["attachments"],
   /** A counter was raised, set or deleted. */
   counters: ["counters"],
   /** A compare-exchange value was put or deleted. */

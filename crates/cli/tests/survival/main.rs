@@ -11,6 +11,7 @@ mod abuse;
 mod attachments;
 mod backups;
 mod client;
+mod consumers;
 mod creator;
 mod damage;
 mod full_backups;

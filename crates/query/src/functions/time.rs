@@ -41,8 +41,10 @@ pub(super) fn value_of(call: &Call<'_>, now: Date) -> Option<Scalar> {
 
 /// Whether a query may read the time: its text has one of the names as a word before a parenthesis.
 pub fn may_read_time(query: &str) -> bool {
-    query.as_bytes().split(|byte| *byte == b'(').any(|before| {
-        let word = before.trim_ascii_end();
+    let text = query.as_bytes();
+    let mut parentheses = text.iter().enumerate().filter(|(_, byte)| **byte == b'(');
+    parentheses.any(|(at, _)| {
+        let word = text.get(..at).unwrap_or_default().trim_ascii_end();
         [NOW.name, TODAY.name].iter().any(|name| {
             let Some((front, end)) = word.len().checked_sub(name.len()).map(|at| word.split_at(at)) else {
                 return false;

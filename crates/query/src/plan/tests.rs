@@ -230,11 +230,11 @@ fn conditions_name_the_fields_that_an_index_needs() {
     check_index("from U where id() > 'a'", &[], "IdRange(Excluded(\"a\"), Unbounded)", "");
     check_index("from U where id() between 'a' and 'b'", &[], "IdRange(Included(\"a\"), Included(\"b\"))", "");
     check_index("from U where id() >= 'a' and id() < 'b'", &[], "IdRange(Included(\"a\"), Excluded(\"b\"))", "");
-    check_index("from U where when($yes, A = 1) or B = 2", &["A", "B"], "or(A any '1', B any '2')", "");
-    check_index("from U where when(false, A = 1) or B = 2", &["B"], "B any '2'", "");
-    check_index("from U where when(null, A = 1) and B = 2", &["B"], "B any '2'", "");
-    check_index("from U where not when(false, A = 1) and B = 2", &["B"], "B any '2'", "");
-    check_index("from U where (when(false, A = 1) or when(false, C = 1)) and B = 2", &["B"], "B any '2'", "");
+    check_index("from U where when($yes, A = 1) or B = 2", &["A", "B"], "or(A any 1, B any 2)", "");
+    check_index("from U where when(false, A = 1) or B = 2", &["B"], "B any 2", "");
+    check_index("from U where when(null, A = 1) and B = 2", &["B"], "B any 2", "");
+    check_index("from U where not when(false, A = 1) and B = 2", &["B"], "B any 2", "");
+    check_index("from U where (when(false, A = 1) or when(false, C = 1)) and B = 2", &["B"], "B any 2", "");
     check_index("from U where id() != 'a'", &[], "not(Ids([\"a\"]))", "");
     check_index("from U where startsWith(id(), 'u/') or A = $yes", &["A"], "or(IdPrefix(\"u/\"), A any 'true')", "");
     check_index(

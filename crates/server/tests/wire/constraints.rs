@@ -15,7 +15,8 @@ fn a_constraint_is_made_listed_and_deleted() {
     wire.check(CONSTRAINTS, r#"{"Collection":"Users","Fields":["Email"]}"#, 201, made);
     wire.check("GET /databases/db/admin/constraints", "", 200, &format!(r#"{{"Results":[{made}]}}"#));
     assert_eq!(put(&wire, "users/1", "ann@x.org"), 201);
-    let refused = wire.put("users/2", r#"{"Email":"ANN@X.ORG","@metadata":{"@collection":"Users"}}"#);
+    let same = r#"{"Email":"ANN@X.ORG","@metadata":{"@collection":"Users"}}"#;
+    let refused = wire.call("PUT /databases/db/docs?id=users/2", same);
     refused.check_error(409, "ConcurrencyException", "The document 'users/2' has the same Email as 'users/1'");
     assert!(refused.text().contains(r#""ConflictingId":"users/1""#), "{}", refused.text());
     assert_eq!(wire.call("GET /databases/db/docs?id=users/2", "").status, 404);

@@ -1,4 +1,4 @@
-// One compare-exchange value: what it is, and a change that counts only if nobody else was first.
+// One compare-exchange value: what it is, and a change of it, which is refused if another client changed it first.
 import { Button, Modal, TextInput } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState, type RefObject } from "react";

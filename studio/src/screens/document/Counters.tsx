@@ -54,11 +54,11 @@ export function Counters({ database, id, pollMs }: { database: string; id: strin
       ) : data.length === 0 ? (
         <p className={styles.note}>None. Counters are raised without writing the document.</p>
       ) : (
-        <ul className={styles.counters}>
+        <ul className={styles.items}>
           {data.map((counter) => (
             <li key={counter.name}>
               <span className={styles.value}>{counter.name}</span>
-              <b className="number">{countOf(counter.value)}</b>
+              <b className={`${styles.amount} number`}>{countOf(counter.value)}</b>
               <Needs right="ReadWrite">
                 <Menu position="bottom-end">
                   <Menu.Target>

@@ -136,7 +136,11 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload, onBor
   const [isWatched, setWatched] = useState(false);
   useEffect(() => {
     if (watchedId === undefined) return;
-    const look = () => void requests.invalidateQueries({ queryKey: ["stands", database, watchedId] });
+    const look = () => {
+      void requests.invalidateQueries({ queryKey: ["stands", database, watchedId] });
+      // They are listed in its metadata.
+      void requests.invalidateQueries({ queryKey: ["attachments", database, watchedId] });
+    };
     const count = () => void requests.invalidateQueries({ queryKey: ["counters", database, watchedId] });
     const watched = [
       { command: "watch-doc", of: watchedId },
@@ -166,7 +170,7 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload, onBor
     retry: false,
   });
   const isBehind = base !== undefined && stands !== undefined && stands !== base.changeVector;
-  // A new counter changes the metadata of the server alone. The editor goes on from there, and nobody is asked to look at it.
+  // A new counter or attachment changes the metadata of the server alone. The editor goes on from there without a message.
   const { data: latestText, isPending: isComparing } = useQuery({
     queryKey: ["standing", database, base?.id, stands],
     queryFn: async ({ signal }) => (await load(database, base!.id, signal)) ?? null,

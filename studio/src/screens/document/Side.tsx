@@ -1,4 +1,4 @@
-// What stands beside a document: its properties, its counters, and the documents that it names.
+// What stands beside a document: its properties, its attachments and counters, and the documents that it names.
 import { ActionIcon, Tooltip } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -8,10 +8,11 @@ import { idsIn } from "../../editor/ids";
 import { ago, dateTime, size } from "../../format/format";
 import { copyText } from "../../shell/clipboard";
 import { Icon } from "../../theme/icons";
+import { Attachments } from "./Attachments";
 import { Counters } from "./Counters";
 import styles from "./document.module.css";
 
-/** `pollMs`: how often counters are read; false while the server tells of changes. */
+/** `pollMs`: how often attachments and counters are read; false while the server tells of changes. */
 export function Side({
   database,
   loaded,
@@ -56,6 +57,7 @@ export function Side({
           <span className="mono">{loaded.changeVector}</span>
         </Property>
       </dl>
+      <Attachments database={database} id={loaded.id} pollMs={pollMs} />
       <Counters database={database} id={loaded.id} pollMs={pollMs} />
       {related && related.length > 0 && (
         <>

@@ -17,7 +17,7 @@ import styles from "./feed.module.css";
 
 const route = getRouteApi("/databases/$database/feed");
 
-/** Changes that come within so many ms are drawn at once. */
+/** How long changes are collected before they are drawn, in ms. */
 const DRAW_MS = 150;
 
 const LABELS: Record<Kind, string> = { documents: "Documents", counters: "Counters", indexes: "Indexes" };
