@@ -39,8 +39,8 @@ impl ContentUpload {
         Ok(())
     }
 
-    /// Adds a piece, which may follow others that are not durable yet: an error of one of them is one of all that follow it. Returns when the
-    /// piece has a place in the queue of writes. For threads that may wait.
+    /// Adds a piece, which may follow others that are not durable yet: an error of one of them is one of all that follow it. Returns when
+    /// the piece has a place in the queue of writes. For threads that may wait.
     ///
     /// * `done`: called once, when the piece is durable or refused.
     pub fn append_with(&mut self, bytes: Vec<u8>, done: impl FnOnce(Result<()>) + Send + 'static) {

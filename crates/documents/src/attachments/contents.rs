@@ -9,7 +9,7 @@ use storage::{Contents, ReadTransaction, Reader, WriteTransaction};
 
 use super::content::{ContentSource, NewContent, Upload};
 use super::hash::ContentHash;
-use crate::items::schema::{CONTENT_COUNT, CONTENTS, u64_from};
+use crate::items::schema::CONTENTS;
 use crate::{DocumentStore, Error, Result, Snapshot, Writing};
 
 /// The upload of a content that comes with its command. It is gone at the end of the command.
@@ -72,10 +72,10 @@ impl Writing<'_, '_> {
     }
 
     fn change_content_count(&mut self, by: i64) -> Result<()> {
-        let state = self.store.schema.state;
-        let before = content_count(&state, &*self.tx)?;
+        let schema = self.store.schema;
+        let before = schema.content_count(&*self.tx)?;
         let count = before.checked_add_signed(by).ok_or(Error::Corrupt { rule: "contents are counted" })?;
-        Ok(state.put(self.tx, CONTENT_COUNT, &count.to_be_bytes())?)
+        schema.set_content_count(self.tx, count)
     }
 }
 
@@ -124,14 +124,6 @@ fn link(
         LinkOutcome::Linked(content) => Ok(Some(content)),
         LinkOutcome::Missing => Ok(None),
         LinkOutcome::OtherLength(_) => Err(Error::Corrupt { rule: "contents with one hash have one length" }),
-    }
-}
-
-/// How many contents there are.
-pub(crate) fn content_count(state: &storage::Tree, reader: &impl Reader) -> Result<u64> {
-    match state.get(reader, CONTENT_COUNT)? {
-        None => Ok(0),
-        Some(bytes) => u64_from(bytes).ok_or(Error::Corrupt { rule: "contents are counted" }),
     }
 }
 
