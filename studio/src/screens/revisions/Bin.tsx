@@ -15,6 +15,8 @@ export function Bin({ database }: { database: string }) {
     queryKey: ["revisions-bin", database],
     queryFn: ({ pageParam, signal }) => bin(database, pageParam, PAGE_COUNT, signal),
     initialPageParam: 0,
+    // Deletions elsewhere are seen when the list is looked at again.
+    staleTime: 0,
     getNextPageParam: (page, pages) => (page.length < PAGE_COUNT ? undefined : pages.length * PAGE_COUNT),
   });
   const found = data?.pages.flat();

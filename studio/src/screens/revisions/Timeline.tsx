@@ -20,6 +20,8 @@ export function Timeline({ database, id }: { database: string; id: string }) {
     queryKey: ["revisions", database, id],
     queryFn: ({ pageParam, signal }) => revisions(database, id, pageParam, PAGE_COUNT, signal),
     initialPageParam: 0,
+    // Writes of the document elsewhere are seen when the list is looked at again.
+    staleTime: 0,
     getNextPageParam: (page, pages) => (page.revisions.length < PAGE_COUNT ? undefined : pages.length * PAGE_COUNT),
   });
   const all = data?.pages.flatMap((page) => page.revisions);
