@@ -3,7 +3,7 @@
 //! Each line is what a client would get, so that `rookery import` takes it back; after them the attachments, as
 //! `{"@attachment":{"DocumentId":"orders/1","Name":"a.txt","Hash":"..","ContentType":"text/plain","Size":5}}` and lines with their contents in
 //! base64, `{"@content":"aGVsbG8="}`; the counters, one a line, as
-//! `{"@counter":{"DocumentId":"orders/1","CounterName":"likes","TotalValue":7}}`, compare-exchange values,
+//! `{"@counter":{"DocumentId":"orders/1","CounterName":"likes","TotalValue":7}}`, revisions, `{"@revision":{..}}`, compare-exchange values,
 //! `{"@compare-exchange":{"Key":"names/ann","Value":{"Object":1}}}`, and the identities:
 //! `{"@identity":{"Name":"orders|","Value":7}}`. One snapshot, straight from the files.
 
@@ -52,7 +52,14 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
                 continue;
             }
             line.clear();
-            item.dump(&mut line);
+            match item.kind() {
+                ItemKind::Revision => {
+                    line.extend_from_slice(b"{\"@revision\":");
+                    snapshot.revision_of(&item)?.document()?.write_to(&mut line);
+                    line.push(b'}');
+                }
+                _ => item.dump(&mut line),
+            }
             line.push(b'\n');
             out.write_all(&line)?;
             if let Some(attachment) = item.attachment()? {

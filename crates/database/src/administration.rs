@@ -18,6 +18,7 @@ use crate::due::{self, DueSettings};
 use crate::entry::{DatabaseEntry, Previous};
 use crate::principals::Principal;
 use crate::request_ids::Request;
+use crate::revisions::RevisionsProperty;
 use crate::system::System;
 use crate::{Database, DatabaseRecord, Databases, Error, LockMode, Result, folders, name, record_properties};
 
@@ -343,6 +344,29 @@ impl Databases {
             return Ok(record.etag);
         }
         self.change_records(&request, &[self.entry(name)?], |record, _| record.set(property, value.clone()))
+    }
+
+    /// Sets a configuration of revisions; gives its raft index.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::put_due_configuration`].
+    pub fn put_revisions_configuration(
+        &self,
+        name: &str,
+        property: RevisionsProperty,
+        value: &Value,
+        request_id: Option<&str>,
+    ) -> Result<u64> {
+        property.check(value)?;
+        let value = property.completed(value);
+        let request = Request::new(property.name(), &[name], request_id)?;
+        let _changing = self.changing.lock();
+        if let Some(record) = self.repeated(&request, name)? {
+            return Ok(record.etag);
+        }
+        let change = |record: &mut Value, _| record.set(property.name(), value.clone());
+        self.change_records(&request, &[self.entry(name)?], change)
     }
 
     /// Sets the order in which clients prefer the nodes of a database; empty: none is fixed.

@@ -250,6 +250,7 @@ impl<D: FnOnce(Result<Answer>) + Send + 'static> Job for Proposal<D> {
             | Write::Constraint(_)
             | Write::Outputs(_)
             | Write::Exchanges(_)
+            | Write::Revisions(_)
             | Write::Upload(_)
             | Write::Due { .. } => false,
         };

@@ -17,6 +17,7 @@ use crate::compaction::WriteGate;
 use crate::due::DueTasks;
 use crate::indexes::IndexingPool;
 use crate::queue::Queue;
+use crate::revisions::RevisionsBin;
 use crate::subscriptions::connected::Subscriptions;
 use crate::tombstones::TombstoneCleaning;
 use crate::{ChangeListener, Error, IndexChange, Indexes, Limits, Operations, QuerySettings, Result, folders};
@@ -40,6 +41,7 @@ pub struct Database {
     listeners: Listeners,
     tombstone_cleaning: Arc<TombstoneCleaning>,
     due_tasks: Arc<DueTasks>,
+    revisions_bin: Arc<RevisionsBin>,
     subscriptions: Arc<Subscriptions>,
     operations: Arc<Operations>,
     /// Set when it is disabled or deleted: nothing is written any more.
@@ -119,6 +121,7 @@ impl Database {
             listeners: Listeners::default(),
             tombstone_cleaning: Arc::default(),
             due_tasks: Arc::default(),
+            revisions_bin: Arc::default(),
             subscriptions: Arc::default(),
             operations: Arc::new(Operations::new(limits.ended_operations_count_max)),
             indexes: Arc::new(Indexes::new(indexes, pool.clone(), limits)),
@@ -149,6 +152,7 @@ impl Database {
             listeners: Listeners::default(),
             tombstone_cleaning: self.tombstone_cleaning.clone(),
             due_tasks: self.due_tasks.clone(),
+            revisions_bin: self.revisions_bin.clone(),
             subscriptions: self.subscriptions.clone(),
             operations: self.operations.clone(),
             indexes: self.indexes.clone(),
@@ -289,6 +293,10 @@ impl Database {
 
     pub(crate) fn due_tasks(&self) -> &DueTasks {
         &self.due_tasks
+    }
+
+    pub(crate) fn revisions_bin(&self) -> &RevisionsBin {
+        &self.revisions_bin
     }
 
     pub(crate) fn subscriptions_in_memory(&self) -> &Subscriptions {

@@ -479,6 +479,9 @@ impl Databases {
                 tracing::warn!(database = database.name(), %error, "an idle database could not be flushed");
             }
             database.indexes().maintain();
+            if let Err(error) = database.clean_revisions_bin(self.clock().now()) {
+                tracing::warn!(database = database.name(), %error, "the revisions bin could not be cleaned");
+            }
             drop(database);
             if entry.close_if_idle() {
                 tracing::debug!(database = entry.record().name(), "idle database closed");

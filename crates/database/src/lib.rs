@@ -47,6 +47,7 @@ mod readiness;
 mod record;
 mod record_properties;
 mod request_ids;
+pub mod revisions;
 mod sample_data;
 mod script_memory;
 mod settings;

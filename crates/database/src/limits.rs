@@ -333,3 +333,6 @@ pub(crate) const FEED_LOOK_TIME: Duration = Duration::from_secs(1);
 pub(crate) const COMPACTION_JOURNAL_SIZE: u64 = 256 << 20;
 /// Indexes that one compaction names.
 pub(crate) const COMPACTION_INDEXES_MAX: usize = INDEX_COUNT_MAX;
+
+/// Warnings that the report of an operation on revisions has at most, one for each document that needs one.
+pub const REVISIONS_WARNINGS_MAX: usize = 1000;

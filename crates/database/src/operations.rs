@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 use crate::backups::BackupResult;
 use crate::compaction::CompactionReport;
 use crate::limits::{ENDED_OPERATION_KEPT_SECONDS, OPERATION_QUERY_SIZE_MAX};
+use crate::revisions::RevisionsReport;
 use crate::{Error, Result, SmugglerResult};
 
 /// Numbers that clients bring along count up to here: JavaScript reads integers up to 2^53.
@@ -38,6 +39,8 @@ pub struct Progress {
     pub attachments_processed: u64,
     /// What an export or import has counted.
     pub transfer: Option<Arc<SmugglerResult>>,
+    /// How far a change of revisions is.
+    pub revisions: Option<Arc<RevisionsReport>>,
     /// How far a compaction is.
     pub compaction: Option<Arc<CompactionReport>>,
 }
@@ -61,6 +64,8 @@ pub struct OperationResult {
     pub transfer: Option<Arc<SmugglerResult>>,
     /// What a backup came to.
     pub backup: Option<Arc<BackupResult>>,
+    /// What a change of revisions came to.
+    pub revisions: Option<Arc<RevisionsReport>>,
     /// What a compaction came to.
     pub compaction: Option<Arc<CompactionReport>>,
 }

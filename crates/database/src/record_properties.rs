@@ -8,6 +8,7 @@ use documents::{DueKind, Feature};
 use json::Value;
 
 use crate::backups::{self, PERIODIC_BACKUPS};
+use crate::revisions::RevisionsProperty;
 use crate::{Error, Result, due};
 
 /// A property of records.
@@ -56,10 +57,10 @@ pub static RECORD_PROPERTIES: [RecordProperty; 57] = [
     kept("IndexesHistory", "{}"),
     missing("AutoIndexes", "{}", Feature::IndexesInRecord),
     kept("Settings", "{}"),
-    missing("Revisions", "null", Feature::Revisions),
-    missing("RevisionsBin", "null", Feature::Revisions),
+    kept("Revisions", "null"),
+    kept("RevisionsBin", "null"),
     missing("TimeSeries", "null", Feature::TimeSeries),
-    missing("RevisionsForConflicts", "null", Feature::Revisions),
+    kept("RevisionsForConflicts", "null"),
     kept("Expiration", "null"),
     kept("Refresh", "null"),
     kept("DataArchival", "null"),
@@ -128,6 +129,9 @@ pub(crate) fn check(record: &Value) -> Result<()> {
             Some(None) => {
                 if let Some(kind) = DueKind::OF_DOCUMENTS.into_iter().find(|kind| due::property(*kind) == name) {
                     due::check(kind, value)?;
+                }
+                if let Some(property) = RevisionsProperty::named(name) {
+                    property.check(value)?;
                 }
                 if name == PERIODIC_BACKUPS {
                     backups::check_tasks(value)?;
@@ -234,12 +238,12 @@ mod tests {
     fn what_is_configured_and_missing_is_refused_by_name() {
         check_missing(r#"{"ConflictSolverConfig":{"ResolveToLatest":true}}"#, Feature::Replication);
         check_missing(r#"{"ConflictSolverConfig":{"ResolveByCollection":{"Users":{}}}}"#, Feature::Replication);
-        check_missing(r#"{"Revisions":{"Default":{}}}"#, Feature::Revisions);
+        check_missing(r#"{"TimeSeries":{"Collections":{"Users":{}}}}"#, Feature::TimeSeries);
         check_missing(r#"{"DocumentCompression":{"Collections":["Users"]}}"#, Feature::DocumentsCompression);
         check_missing(r#"{"DataDirectory":"/x"}"#, Feature::DataDirectories);
         check_missing(r#"{"Encrypted":true}"#, Feature::Encryption);
-        let message = refusal(r#"{"Revisions":{"Default":{}}}"#).unwrap();
-        assert!(message.contains("'Revisions' in the record of a database"), "{message}");
+        let message = refusal(r#"{"TimeSeries":{"Collections":{"Users":{}}}}"#).unwrap();
+        assert!(message.contains("'TimeSeries' in the record of a database"), "{message}");
     }
 
     #[test]

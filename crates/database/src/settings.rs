@@ -3,7 +3,7 @@
 //! A record and the node's client configuration are JSON. They are parsed here, once after each change, and the layers below are handed
 //! typed values: [`StoreSettings`] go to the documents, [`QueryOverrides`] to queries. What a record may configure and this version lacks
 //! is refused before the record is stored (`record_properties.rs`), so that nothing of it has to be parsed. A feature that is added
-//! (revisions) parses its property here, and hands it to the layer that heeds it.
+//! parses its property here, and hands it to the layer that heeds it.
 
 use std::sync::Arc;
 
@@ -13,6 +13,7 @@ use json::Value;
 use crate::client_configuration::ClientConfiguration;
 use crate::due::DueSettings;
 use crate::query_settings::QueryOverrides;
+use crate::revisions::{self, BinCleaner};
 use crate::{Database, DatabaseRecord};
 
 /// The settings of one database.
@@ -26,6 +27,8 @@ pub(crate) struct DatabaseSettings {
     queries: QueryOverrides,
     /// Its enabled tasks by the clock; none while it is disabled.
     pub due: DueSettings,
+    /// The enabled cleaner of its revisions bin.
+    revisions_bin: Option<BinCleaner>,
 }
 
 impl DatabaseSettings {
@@ -36,15 +39,18 @@ impl DatabaseSettings {
         if let Some(separator) = client.identity_separator() {
             store.id_separator = separator;
         }
+        store.revisions = revisions::configuration(&record.value);
+        let revisions_bin = if record.is_disabled() { None } else { revisions::bin_cleaner(&record.value) };
         let queries = QueryOverrides::of(&record.value);
         let due = if record.is_disabled() { DueSettings::default() } else { DueSettings::of(&record.value) };
-        DatabaseSettings { client: Arc::new(client), store, queries, due }
+        DatabaseSettings { client: Arc::new(client), store, queries, due, revisions_bin }
     }
 
     /// Hands an open database what concerns it.
     pub fn apply(&self, database: &Database) {
         database.documents().configure(self.store.clone());
         database.set_due_settings(self.due);
+        database.revisions_bin().configure(self.revisions_bin);
         database.set_query_settings(self.queries.over(database.limits().queries));
     }
 }

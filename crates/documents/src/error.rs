@@ -173,6 +173,12 @@ pub enum Error {
         /// The rule it breaks.
         rule: &'static str,
     },
+    /// A revision cannot be made, or is not there.
+    #[error("{rule}")]
+    BadRevision {
+        /// What is wrong.
+        rule: String,
+    },
     /// The text is not JSON that can be stored.
     #[error(transparent)]
     Json(#[from] json::Error),

@@ -27,6 +27,7 @@ mod includes;
 mod items;
 pub mod limits;
 mod maintenance;
+mod revisions;
 mod settings;
 mod snapshot;
 mod store;
@@ -70,6 +71,10 @@ pub use items::item::Item;
 pub use items::kinds::{ItemKind, PerKind};
 pub use maintenance::renewal::renew_database_id;
 pub use maintenance::verify::Verification;
+pub use revisions::{
+    CollectionRevisions, ImportedRevision, RevertTo, Revision, RevisionPlace, RevisionsConfiguration, RevisionsOf,
+    RevisionsWrite,
+};
 pub use settings::StoreSettings;
 pub use snapshot::{ByEtag, ByPrefix, LastEtags, PrefixQuery, Snapshot, Statistics};
 pub use store::{Applied, DocumentStore, StoreOptions};

@@ -48,6 +48,12 @@ pub const DUE_COUNT_AT_ONCE: usize = 1024;
 /// Bytes of due documents that one transaction handles, but for its last one.
 pub const DUE_SIZE_AT_ONCE: usize = 8 * 1024 * 1024;
 
+/// Revisions that one change of a document removes at most; the next change removes more.
+pub const REVISIONS_PURGED_AT_ONCE: u64 = 1024;
+
+/// Documents whose revisions one transaction changes at most, when an operation goes through all of them.
+pub const REVISED_DOCUMENTS_AT_ONCE: usize = 256;
+
 /// Unique constraints of a database.
 pub const CONSTRAINTS_MAX: usize = 256;
 /// Fields of a unique constraint.

@@ -8,10 +8,12 @@
 pub struct StoreSettings {
     /// Stands between the parts of an id that the server completes: `users|` becomes `users/1`. Never `|`.
     pub id_separator: char,
+    /// Which documents get revisions.
+    pub revisions: std::sync::Arc<crate::RevisionsConfiguration>,
 }
 
 impl Default for StoreSettings {
     fn default() -> StoreSettings {
-        StoreSettings { id_separator: '/' }
+        StoreSettings { id_separator: '/', revisions: std::sync::Arc::default() }
     }
 }

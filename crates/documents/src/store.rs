@@ -86,7 +86,8 @@ impl DocumentStore {
     }
 
     fn stamp_at(&self, time: Date) -> Stamp {
-        Stamp { time, id_separator: self.settings.load().id_separator }
+        let settings = self.settings.load();
+        Stamp { time, id_separator: settings.id_separator, revisions: settings.revisions.clone() }
     }
 
     /// The environment below, and nothing else any more.

@@ -7,6 +7,7 @@
 //! The last etag and the rows of collections are read at the start or on first use, kept here, and written once at the end.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use storage::{FixedTree, WriteTransaction};
 
@@ -20,7 +21,10 @@ use crate::items::collections::{Collection, ItemCounts};
 use crate::items::found::CurrentItem;
 use crate::items::kinds::{ItemKind, PerKind};
 use crate::limits::COLLECTION_COUNT_MAX;
-use crate::{Batch, CommandResult, Date, DocumentStore, Error, Etag, Operation, Outcome, Result, Stamp, WrittenPatch};
+use crate::{
+    Batch, CommandResult, Date, DocumentStore, Error, Etag, Operation, Outcome, Result, RevisionsConfiguration, Stamp,
+    WrittenPatch,
+};
 
 /// The state of one job in a write transaction.
 pub struct Writing<'a, 'e> {
@@ -29,6 +33,10 @@ pub struct Writing<'a, 'e> {
     pub(crate) now: Date,
     /// See [`crate::StoreSettings`].
     pub(crate) id_separator: char,
+    /// See [`crate::StoreSettings`].
+    pub(crate) revisions: Arc<RevisionsConfiguration>,
+    /// Of the batch that runs.
+    pub(crate) skips_revisions: bool,
     /// Of the cluster-wide transaction that is applied; empty in any other write.
     pub(crate) guard_indexes: GuardIndexes,
     /// The constraints of documents.
@@ -63,6 +71,8 @@ impl<'a, 'e> Writing<'a, 'e> {
             tx,
             now: stamp.time,
             id_separator: stamp.id_separator,
+            revisions: stamp.revisions,
+            skips_revisions: false,
             guard_indexes: GuardIndexes::new(),
             unique: Unique::default(),
             last_etag,
@@ -218,6 +228,7 @@ impl<'a, 'e> Writing<'a, 'e> {
     /// The first command whose condition does not hold, or that storage fails. The transaction must then be rolled back.
     pub fn run(&mut self, batch: &Batch) -> Result<Outcome> {
         self.check_reads(batch)?;
+        self.skips_revisions = batch.skips_revisions;
         let mut outcome = Outcome::default();
         for command in &batch.commands {
             let result = self.run_command(batch, command, &mut outcome)?;
@@ -234,6 +245,7 @@ impl<'a, 'e> Writing<'a, 'e> {
     /// As [`run`](Self::run).
     pub fn run_silently(&mut self, batch: &Batch) -> Result<Outcome> {
         self.check_reads(batch)?;
+        self.skips_revisions = batch.skips_revisions;
         let mut outcome = Outcome::default();
         let last_put = batch.commands.iter().rposition(|command| matches!(command.action, Action::Put { .. }));
         for (place, command) in batch.commands.iter().enumerate() {
@@ -312,6 +324,7 @@ impl<'a, 'e> Writing<'a, 'e> {
                 outcome.counter_count += done_count;
                 Ok(result)
             }
+            Action::ForceRevision => self.force_revision(&command.id),
             // It was checked before the first command.
             Action::CheckCounters(_) => Ok(CommandResult::TrackChanges),
             Action::TrackChanges(entities) => {

@@ -20,7 +20,9 @@ pub(crate) fn writes(input: &[u8]) {
     assert!(encoded(&again) == bytes, "{write:?}");
     let environment = Environment::in_memory(Options::default()).expect("memory");
     let store = DocumentStore::open(environment, StoreOptions::default()).expect("an empty environment");
-    store.apply(&write, Stamp { time: Date::from_ticks(1 << 59), id_separator: '-' }).ok();
+    store
+        .apply(&write, Stamp { time: Date::from_ticks(1 << 59), id_separator: '-', revisions: Default::default() })
+        .ok();
     store.read().verify().expect("the documents can be read");
 }
 

@@ -735,7 +735,7 @@ fn documents_shape(error: &database::documents::Error) -> Shape {
         E::Json(_) => Shape::refused(INVALID_DATA),
         E::NotAnObject { .. } => Shape::refused("Sparrow.Exceptions.InvalidStartOfObjectException"),
         E::TooLarge { .. } | E::TooManyCollections { .. } => Shape::new(DOCUMENT_SIZE_LIMIT, ARGUMENT),
-        E::BadBatch { .. } => Shape::refused(INVALID_OPERATION),
+        E::BadBatch { .. } | E::BadRevision { .. } => Shape::refused(INVALID_OPERATION),
         E::UnknownCommand { .. } => Shape::refused("Raven.Server.Exceptions.InvalidCommandTypeException"),
         E::NotSupported(_) => Shape::new(StatusCode::NOT_IMPLEMENTED, NOT_SUPPORTED),
         E::BadChangeVector { .. } => Shape::refused(ARGUMENT),

@@ -233,7 +233,8 @@ impl Restore {
     ) -> Result<(SmugglerResult, Option<Value>)> {
         let place = self.request.source.place();
         let failed = |reason: String| bad(format!("the file '{file}' in {place} cannot be restored: {reason}"));
-        let mut options = SmugglerOptions { includes_artificial: true, ..SmugglerOptions::default() };
+        let mut options =
+            SmugglerOptions { includes_artificial: true, skips_revisions: true, ..SmugglerOptions::default() };
         options.types = options.types.with(ItemType::Tombstones).with(ItemType::CompareExchangeTombstones);
         if !is_last {
             options.types = options.types.without(ItemType::Indexes).without(ItemType::DatabaseRecord);

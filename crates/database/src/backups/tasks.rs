@@ -461,6 +461,7 @@ impl Shared {
             details: Vec::new(),
             transfer: Some(Arc::new(done.counts)),
             backup: Some(Arc::new(done.result)),
+            revisions: None,
             compaction: None,
         })
     }

@@ -189,6 +189,11 @@ impl DumpWriter {
         if types.has(ItemType::Documents) {
             self.section(sink, ItemType::Documents, "Docs", |export, sink| export.documents(snapshot, sink))?;
         }
+        if types.has(ItemType::RevisionDocuments) {
+            self.section(sink, ItemType::RevisionDocuments, "RevisionDocuments", |export, sink| {
+                export.revisions(snapshot, sink)
+            })?;
+        }
         if types.has(ItemType::CounterGroups) {
             self.section(sink, ItemType::CounterGroups, "CounterGroups", |export, sink| {
                 export.counters(snapshot, sink)
@@ -300,6 +305,34 @@ impl DumpWriter {
         group.write(&mut Writer::new(out));
         self.result.counts_mut(ItemType::CounterGroups).size += (out.len() - start) as u64;
         sink.part_done()
+    }
+
+    /// Revisions, the ones that were stored first before others.
+    fn revisions<S: DumpSink>(&mut self, snapshot: &Snapshot<'_>, sink: &mut S) -> Result<(), S::Error> {
+        let mut is_first = true;
+        for item in snapshot.items(&[ItemKind::Revision], None, self.after).map_err(Error::from)? {
+            let item = item.map_err(Error::from)?;
+            let collection = snapshot.collection_of(&item).map_err(Error::from)?;
+            self.look(ItemType::RevisionDocuments)?;
+            self.pace.step(&self.operation)?;
+            let is_meant = self.options.has_collection(&collection);
+            let counts = self.result.counts_mut(ItemType::RevisionDocuments);
+            counts.read += 1;
+            counts.last_etag = item.etag();
+            if !is_meant {
+                counts.left_out += 1;
+                continue;
+            }
+            let revision = snapshot.revision_of(&item).map_err(Error::from)?;
+            let out = sink.buffer();
+            separate(out, &mut is_first);
+            let start = out.len();
+            revision.document().map_err(Error::from)?.write_to(out);
+            let size = (out.len() - start) as u64;
+            self.result.counts_mut(ItemType::RevisionDocuments).size += size;
+            sink.part_done()?;
+        }
+        Ok(())
     }
 
     fn documents<S: DumpSink>(&mut self, snapshot: &Snapshot<'_>, sink: &mut S) -> Result<(), S::Error> {

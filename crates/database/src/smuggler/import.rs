@@ -6,7 +6,10 @@
 
 use std::sync::Arc;
 
-use documents::{Batch, Date, EMPTY_COLLECTION, Flags, HILO_COLLECTION, Outcome, ValueChange, Write};
+use documents::{
+    Batch, Date, EMPTY_COLLECTION, Flags, HILO_COLLECTION, ImportedRevision, Outcome, RevisionsWrite, ValueChange,
+    Write,
+};
 use json::{Kind, Minifier, Raw, Value};
 use storage::memory::MemoryReservation;
 
@@ -53,6 +56,9 @@ struct ImportWork {
     /// Whether the bytes behind the last element are a content to be stored.
     is_content_wanted: bool,
     /// Changes of compare-exchange values that are not on their way yet, and their bytes.
+    /// Revisions that wait for their write to be full.
+    revisions: Vec<ImportedRevision>,
+    revisions_size: usize,
     values: Vec<ValueChange>,
     values_size: usize,
     /// The type of the items in the array that is read.
@@ -103,6 +109,7 @@ impl Database {
         }
         options.types = refused.iter().fold(options.types, |types, refused| types.without(*refused));
         let pace = Pace::new(options.per_second);
+        let batch = Batch::new().without_revisions(options.skips_revisions);
         Ok(Import {
             reader: DumpReader::new(),
             reservation: self.limits().bodies.reservation(),
@@ -112,10 +119,12 @@ impl Database {
                 options,
                 transform,
                 minifier: Minifier::new(),
-                batch: Batch::new(),
+                batch,
                 contents: DumpedContents::new(self),
                 is_content_wanted: false,
                 values: Vec::new(),
+                revisions: Vec::new(),
+                revisions_size: 0,
                 values_size: 0,
                 section: ItemType::Unknown,
                 flags: Flags::NONE,
@@ -176,7 +185,7 @@ impl Import {
 
     /// Bytes of the dump that it holds in memory, about: what is not cut up yet, and the batch.
     pub fn held_size(&self) -> usize {
-        self.reader.held_size() + self.work.batch.size() + self.work.values_size
+        self.reader.held_size() + self.work.batch.size() + self.work.values_size + self.work.revisions_size
     }
 
     /// Why a stream that ends here is not a whole dump.
@@ -186,7 +195,7 @@ impl Import {
 
     /// Whether documents wait for their batch to be full.
     pub fn has_open_batch(&self) -> bool {
-        !self.work.batch.is_empty() || !self.work.values.is_empty()
+        !self.work.batch.is_empty() || !self.work.values.is_empty() || !self.work.revisions.is_empty()
     }
 
     /// Stores the documents of the batch that is not full.
@@ -464,7 +473,10 @@ impl ImportWork {
         counts.size += part.bytes.len() as u64;
         if is_stored {
             self.pace.step(&self.operation)?;
-            self.store_document(part, document, &metadata)?;
+            match item_type {
+                ItemType::RevisionDocuments => self.store_revision(part, document, &metadata)?,
+                _ => self.store_document(part, document, &metadata)?,
+            }
         }
         Ok(0)
     }
@@ -519,11 +531,11 @@ impl ImportWork {
             }
             Some(Err(error)) => return Err(error),
         };
-        let flags = metadata.flags();
+        let flags = metadata.flags(self.is_stored(ItemType::RevisionDocuments));
         if flags != self.flags {
             self.send()?;
             self.flags = flags;
-            self.batch = Batch::new().with_flags(flags);
+            self.batch = self.new_batch();
         }
         let document = transformed.as_deref().map_or(document, Raw::new);
         match self.batch.push_imported(id, document, metadata.last_modified).map_err(Error::from) {
@@ -650,6 +662,43 @@ impl ImportWork {
         }
     }
 
+    fn new_batch(&self) -> Batch {
+        Batch::new().with_flags(self.flags).without_revisions(self.options.skips_revisions)
+    }
+
+    fn store_revision(&mut self, part: Part<'_>, document: Raw<'_>, metadata: &DumpedMetadata<'_>) -> Result<()> {
+        if !self.options.has_collection(metadata.collection.as_deref().unwrap_or(EMPTY_COLLECTION)) {
+            self.result.counts_mut(ItemType::RevisionDocuments).left_out += 1;
+            return Ok(());
+        }
+        match ImportedRevision::of(document) {
+            Ok(revision) => {
+                self.revisions_size += revision.size();
+                self.revisions.push(revision);
+                let is_full =
+                    self.revisions.len() >= BULK_BATCH_COUNT_MAX || self.revisions_size >= BULK_BATCH_SIZE_MAX;
+                // Documents come before their revisions.
+                if is_full { self.send() } else { Ok(()) }
+            }
+            Err(error) => self.refuse(ItemType::RevisionDocuments, part, error.to_string()),
+        }
+    }
+
+    /// Sends revisions on their way, when there is room.
+    fn send_revisions(&mut self) -> Result<()> {
+        let revisions = std::mem::take(&mut self.revisions);
+        self.revisions_size = 0;
+        if revisions.is_empty() {
+            return Ok(());
+        }
+        self.report();
+        self.flight.begin()?;
+        let flight = self.flight.clone();
+        let write = Write::Revisions(RevisionsWrite::Import(revisions));
+        self.database.propose_blocking(write, move |answer| flight.land(answer, |_, _| ()));
+        Ok(())
+    }
+
     /// Sends the changes of values on their way, when there is room.
     fn send_values(&mut self) -> Result<()> {
         let changes = std::mem::take(&mut self.values);
@@ -686,10 +735,12 @@ impl ImportWork {
     /// Sends the batch on its way, and changes of values, when there is room.
     fn send(&mut self) -> Result<()> {
         self.send_values()?;
+        self.send_revisions()?;
         if self.batch.is_empty() {
             return Ok(());
         }
-        let batch = std::mem::replace(&mut self.batch, Batch::new().with_flags(self.flags));
+        let next = self.new_batch();
+        let batch = std::mem::replace(&mut self.batch, next);
         self.report();
         self.flight.begin()?;
         self.counters_sent += batch.counter_operation_count();

@@ -125,6 +125,7 @@ impl ItemType {
             self,
             T::DatabaseRecord
                 | T::Documents
+                | T::RevisionDocuments
                 | T::Attachments
                 | T::Tombstones
                 | T::Indexes

@@ -16,6 +16,7 @@ pub(crate) struct DumpedMetadata<'d> {
     /// It was written by an index.
     pub is_artificial: bool,
     pub is_archived: bool,
+    pub has_revisions: bool,
     /// It lists attachments.
     pub has_attachments: bool,
     /// The element is no document, but this.
@@ -42,6 +43,7 @@ impl<'d> DumpedMetadata<'d> {
                     let has = |name| flags.split(',').any(|flag| flag.trim() == name);
                     found.is_artificial = has("Artificial");
                     found.is_archived |= has("Archived");
+                    found.has_revisions = has("HasRevisions");
                 }
                 _ => {}
             }
@@ -50,8 +52,11 @@ impl<'d> DumpedMetadata<'d> {
     }
 
     /// The flags with which it is stored.
-    pub fn flags(&self) -> Flags {
+    ///
+    /// * `with_revisions`: its revisions are stored too.
+    pub fn flags(&self, with_revisions: bool) -> Flags {
         let flags = if self.is_artificial { Flags::OF_INDEX } else { Flags::NONE };
+        let flags = if self.has_revisions && with_revisions { flags.with(Flags::HAS_REVISIONS) } else { flags };
         if self.is_archived { flags.with(Flags::ARCHIVED) } else { flags }
     }
 }

@@ -30,6 +30,8 @@ pub struct SmugglerOptions {
     pub collections: Vec<String>,
     /// Whether items that cannot be read are counted and passed over.
     pub skips_corrupted: bool,
+    /// Documents that are imported make no revisions.
+    pub skips_revisions: bool,
     /// Documents that are read in a second.
     pub per_second: Option<u64>,
     /// How an export is compressed.
@@ -60,6 +62,7 @@ impl Default for SmugglerOptions {
             transform_steps_max: TRANSFORM_STEPS_DEFAULT,
             collections: Vec::new(),
             skips_corrupted: false,
+            skips_revisions: false,
             per_second: None,
             compression: DumpCompression::Zstd,
             file_name: None,
@@ -154,8 +157,7 @@ impl SmugglerOptions {
                     }
                 }
                 "FileName" => options.file_name = Some(text(name, value)?),
-                // There are no revisions that could be made.
-                "SkipRevisionCreation" => _ = flag(name, value)?,
+                "SkipRevisionCreation" => options.skips_revisions = flag(name, value)?,
                 "EncryptionKey" => return Err(Feature::Encryption.missing_for("'EncryptionKey' of a dump").into()),
                 _ => {
                     let name: String = name.chars().take(80).collect();

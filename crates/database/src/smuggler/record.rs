@@ -43,10 +43,13 @@ pub(crate) fn restored(dumped: &Value) -> Value {
 }
 
 /// The parts that can be taken over: the name in options and in the record, and the value where there is none.
-const PARTS: [(&str, &str); 5] = [
+const PARTS: [(&str, &str); 8] = [
     ("LockMode", "\"Unlock\""),
     ("Client", "null"),
     ("Expiration", "null"),
     ("Refresh", "null"),
     ("DataArchival", "null"),
+    ("Revisions", "null"),
+    ("RevisionsForConflicts", "null"),
+    ("RevisionsBin", "null"),
 ];

@@ -132,10 +132,12 @@ fn ids_are_completed_with_the_configured_separator() {
 #[test]
 fn a_record_that_configures_what_is_missing_is_refused_and_nothing_is_created() {
     let databases = Databases::open(DatabasesOptions::in_memory()).unwrap();
-    let revisions = Value::parse(br#"{"Revisions":{"Default":{}}}"#).unwrap();
+    let revisions = Value::parse(br#"{"TimeSeries":{"Disabled":false}}"#).unwrap();
     let unknown = Value::parse(br#"{"Revision":{"Default":{}}}"#).unwrap();
     let check = |outcome: Result<Arc<DatabaseRecord>, Error>, is_missing: bool| match outcome {
-        Err(Error::NotSupported(missing)) if is_missing => assert_eq!(missing.feature(), documents::Feature::Revisions),
+        Err(Error::NotSupported(missing)) if is_missing => {
+            assert_eq!(missing.feature(), documents::Feature::TimeSeries)
+        }
         Err(Error::BadRecord { rule }) if !is_missing => assert!(rule.contains("no property 'Revision'"), "{rule}"),
         other => panic!("{other:?}"),
     };

@@ -38,6 +38,8 @@ pub struct Batch {
     pub(crate) ids_are_whole: bool,
     /// Of the documents that it writes.
     pub(crate) flags: Flags,
+    /// See [`Self::without_revisions`].
+    pub(crate) skips_revisions: bool,
     /// See [`Self::deletes_by_prefix`].
     pub(crate) deletes_by_prefix: bool,
 }
@@ -111,11 +113,18 @@ impl Batch {
         self
     }
 
+    /// Its documents make no revisions, whatever is configured.
+    pub fn without_revisions(mut self, skips: bool) -> Batch {
+        self.skips_revisions = skips;
+        self
+    }
+
     /// A batch for each of its commands, in order.
     pub fn singles(&self) -> impl Iterator<Item = Batch> {
         self.commands.iter().map(|command| {
             let (skip_unchanged, ids_are_whole, flags) = (self.skip_unchanged, self.ids_are_whole, self.flags);
-            let mut single = Batch { skip_unchanged, ids_are_whole, flags, ..Batch::default() };
+            let skips_revisions = self.skips_revisions;
+            let mut single = Batch { skip_unchanged, ids_are_whole, flags, skips_revisions, ..Batch::default() };
             let mut command = command.clone();
             if let Action::Put { content, collection, .. } = &mut command.action {
                 single.text.extend_from_slice(content.bytes(&self.text));
@@ -270,7 +279,14 @@ impl Batch {
         let (content, collection) = content::split(&mut self.text, document)?;
         due::check(content.metadata(&self.text))?;
         let collection = collection.map(|name| self.collections.place(name, &mut self.held_bytes));
-        let action = Action::Put { content, collection, has_whole_id: false, last_modified: None, unarchives: false };
+        let action = Action::Put {
+            content,
+            collection,
+            has_whole_id: false,
+            last_modified: None,
+            unarchives: false,
+            forces_revision: false,
+        };
         self.push(Command { action, id, expected });
         Ok(())
     }
@@ -282,12 +298,23 @@ impl Batch {
     /// It is no object, or the id cannot be one.
     pub fn push_imported(&mut self, id: &str, document: Raw<'_>, last_modified: Option<Date>) -> Result<()> {
         id::check_new(id)?;
+        self.push_whole(id, document, last_modified)
+    }
+
+    /// Adds a former state of a document, minified.
+    pub(crate) fn push_restored(&mut self, id: &str, document: Raw<'_>) -> Result<()> {
+        id::check(id)?;
+        self.push_whole(id, document, None)
+    }
+
+    fn push_whole(&mut self, id: &str, document: Raw<'_>, last_modified: Option<Date>) -> Result<()> {
         let (content, collection) = content::split(&mut self.text, document)?;
         due::check(content.metadata(&self.text))?;
         let collection = collection.map(|name| self.collections.place(name, &mut self.held_bytes));
         // It is archived if those of its batch are, whatever it replaces.
         let unarchives = !self.flags.is_archived();
-        let action = Action::Put { content, collection, has_whole_id: true, last_modified, unarchives };
+        let action =
+            Action::Put { content, collection, has_whole_id: true, last_modified, unarchives, forces_revision: false };
         self.push(Command { action, id: id.to_owned(), expected: Expected::Any });
         Ok(())
     }
@@ -312,6 +339,7 @@ impl Batch {
         let (mut kind, mut id, mut vector, mut document, mut tracked) = (None, None, None, None, None);
         let (mut ids, mut counters, mut json_patch) = (None, None, None);
         let (mut is_prefixed, mut is_from_etl, mut returns_document) = (false, false, false);
+        let mut forces_revision = false;
         for (name, value) in command.members() {
             match name.escaped() {
                 b"Type" => kind = text("Type", value)?,
@@ -328,9 +356,16 @@ impl Batch {
                 b"FromEtl" => is_from_etl = flag("FromEtl", value)?,
                 b"ForceRevisionCreationStrategy" => {
                     let strategy = text("ForceRevisionCreationStrategy", value)?;
-                    if strategy.is_some_and(|strategy| strategy != "None") {
-                        return Err(Feature::Revisions.missing_for("'ForceRevisionCreationStrategy'").into());
-                    }
+                    forces_revision = match strategy.as_deref() {
+                        None | Some("None") => false,
+                        Some("Before") => true,
+                        Some(other) => {
+                            let shown: String = other.chars().take(80).collect();
+                            let rule =
+                                format!("'ForceRevisionCreationStrategy' must be None or Before, but is: {shown}");
+                            return Err(Error::BadBatch { rule });
+                        }
+                    };
                 }
                 _ => {}
             }
@@ -345,6 +380,11 @@ impl Batch {
             CommandKind::Put => {
                 let missing = || Error::BadBatch { rule: "PUT command must have a 'Document' property".to_owned() };
                 self.push_put(id, document.ok_or_else(missing)?, expected)?;
+                if let Some(Command { action: Action::Put { forces_revision: forces, .. }, .. }) =
+                    self.commands.last_mut()
+                {
+                    *forces = forces_revision;
+                }
             }
             // There is no document that it could be about.
             CommandKind::Delete if is_prefixed && expected != Expected::Any => {
@@ -406,7 +446,10 @@ impl Batch {
                 );
                 return Err(Error::BadBatch { rule });
             }
-            CommandKind::ForceRevisionCreation => return Err(missing(kind, Feature::Revisions)),
+            CommandKind::ForceRevisionCreation => {
+                id::check(id)?;
+                self.push(Command { action: Action::ForceRevision, id: id.to_owned(), expected });
+            }
         }
         Ok(true)
     }

@@ -27,7 +27,11 @@ pub(crate) enum Action {
         last_modified: Option<Date>,
         /// The document is no longer archived, if it was.
         unarchives: bool,
+        /// The state that it replaces becomes a revision.
+        forces_revision: bool,
     },
+    /// The state of the document becomes a revision.
+    ForceRevision,
     Delete,
     DeletePrefixed,
     /// Ids with the change vectors that they must still have.

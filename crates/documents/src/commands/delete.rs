@@ -41,10 +41,13 @@ impl Writing<'_, '_> {
             self.spare_key = found.key;
             return Ok(false);
         };
+        self.revise_before_deletion(&document, &found.key)?;
         self.delete_attachments_of(&document, &found.key)?;
         self.delete_counters_of(&document, &found.key)?;
         let etag = self.next_etag()?;
         let deletion = Deletion { etag, vector: self.vector_over(Some(&document), etag)?, last_modified: self.now };
+        let vector = deletion.vector.clone().unwrap_or_else(|| self.store.names.vector(etag));
+        self.revise_deletion(&document, &found.key, &vector)?;
         self.remove_item(&document, &found.key, &deletion)?;
         self.applied(etag, found);
         Ok(true)

@@ -64,6 +64,19 @@ pub enum CommandResult {
     PatchMany,
     /// The documents were as expected.
     TrackChanges,
+    /// The state of a document became a revision, or is one already.
+    Revision {
+        /// The document as it is spelled.
+        id: String,
+        /// Whether there was none of this state.
+        is_created: bool,
+        /// That of the document.
+        change_vector: String,
+        /// When the document was stored.
+        last_modified: Date,
+        /// The document's flags.
+        flags: Flags,
+    },
     /// An attachment was stored.
     AttachmentPut {
         /// The attachment.
@@ -168,6 +181,14 @@ impl CommandResult {
             }
             CommandResult::TrackChanges => {
                 json.name("Type").string("BatchTrackChanges");
+            }
+            CommandResult::Revision { id, is_created, change_vector, last_modified, flags } => {
+                json.name("RevisionCreated").bool(*is_created).name("Type").string("ForceRevisionCreation");
+                if *is_created {
+                    json.name("@id").string(id).name("@change-vector").string(change_vector);
+                    json.name("@last-modified").string(&last_modified.to_string());
+                    json.name("@flags").string(&flags.to_string());
+                }
             }
             CommandResult::AttachmentPut { details, document_change_vector } => {
                 json.name("Id").string(&details.document_id).name("Type").string("AttachmentPUT");

@@ -9,6 +9,7 @@ use crate::items::change::Parts;
 use crate::items::found::{CurrentItem, Existing};
 use crate::items::kinds::ItemKind;
 use crate::items::record::{self, Head, RecordState};
+use crate::revisions::{PutRevisions, Revise, WrittenDocument};
 use crate::wire::content::Content;
 use crate::{Batch, Date, EMPTY_COLLECTION, Error, Etag, Expected, Flags, Operation, Result, Writing};
 
@@ -21,6 +22,7 @@ pub(crate) struct Put<'a> {
     pub vector: Option<String>,
     pub last_modified: Date,
     pub flags: Flags,
+    revise: Revise,
     collection: &'a str,
     content: Content,
     /// Stored metadata, then body.
@@ -44,9 +46,11 @@ impl Writing<'_, '_> {
         content: &Content,
         collection: Option<usize>,
     ) -> Result<(PutDecision<'b>, CurrentItem)> {
-        let (has_whole_id, last_modified, unarchives) = match command.action {
-            Action::Put { has_whole_id, last_modified, unarchives, .. } => (has_whole_id, last_modified, unarchives),
-            _ => (false, None, false),
+        let (has_whole_id, last_modified, unarchives, forces_revision) = match command.action {
+            Action::Put { has_whole_id, last_modified, unarchives, forces_revision, .. } => {
+                (has_whole_id, last_modified, unarchives, forces_revision)
+            }
+            _ => (false, None, false, false),
         };
         let (id, etag, mut found) = match batch.ids_are_whole || has_whole_id {
             true => (Cow::Borrowed(command.id.as_str()), None, self.find(&command.id)?),
@@ -65,17 +69,29 @@ impl Writing<'_, '_> {
         if found.document.is_none() {
             found.tombstone = self.tombstone_in(place, &found.key)?;
         }
+        let is_unchanged = match &found.document {
+            Some(document) if batch.skip_unchanged || !self.revisions.is_empty() => {
+                self.is_unchanged(document, content, parts)?
+            }
+            _ => false,
+        };
+        let asked = PutRevisions {
+            forces_before: forces_revision,
+            is_imported: batch.flags.has(Flags::HAS_REVISIONS),
+            is_unchanged,
+        };
+        let revise = self.decide_revisions((&id, &found), collection, flags, asked)?;
+        flags = flags.without(Flags::HAS_REVISIONS);
+        if revise.has_revisions {
+            flags = flags.with(Flags::HAS_REVISIONS);
+        }
         let before = match &found.document {
             Some(document) if Some(document.head.collection) != number => {
                 let from = self.collection_by_number(document.head.collection)?;
                 let from = self.collection(from).name.clone();
                 return Err(Error::CollectionMismatch { id: id.into_owned(), from, to: collection.to_owned() });
             }
-            Some(document)
-                if batch.skip_unchanged
-                    && document.head.flags == flags
-                    && self.is_unchanged(document, content, parts)? =>
-            {
+            Some(document) if batch.skip_unchanged && document.head.flags == flags && is_unchanged => {
                 return Ok((PutDecision::Unchanged(id, document.clone()), found));
             }
             Some(document) => Some(document),
@@ -91,6 +107,7 @@ impl Writing<'_, '_> {
             vector: self.vector_of_put(&found.key, before, etag)?,
             last_modified: last_modified.unwrap_or(self.now),
             flags,
+            revise,
             collection,
             content: *content,
             parts,
@@ -160,6 +177,7 @@ impl Writing<'_, '_> {
 
     /// Stores a decided document in the place of what was found under its id.
     pub(crate) fn apply_put(&mut self, put: &Put<'_>, found: CurrentItem) -> Result<()> {
+        self.revise_old(&put.revise, found.document.as_ref(), &found.key)?;
         let place = self.collection_or_new(put.collection)?;
         let head = Head {
             etag: put.etag,
@@ -189,6 +207,17 @@ impl Writing<'_, '_> {
             content: put.parts,
         };
         self.store_item(place, head, parts, &found.key, found.document.as_ref(), found.tombstone.as_ref())?;
+        if put.revise.of_new || put.revise.limits.is_some() || found.document.is_none() {
+            let vector = put.vector.clone().unwrap_or_else(|| self.store.names.vector(put.etag));
+            let written = WrittenDocument {
+                id: &put.id,
+                vector: &vector,
+                head,
+                server_metadata: &server_metadata,
+                content: put.parts,
+            };
+            self.revise_new(&put.revise, place, &found.key, &written, found.document.is_none())?;
+        }
         self.applied(put.etag, found);
         Ok(())
     }
@@ -212,6 +241,25 @@ impl Writing<'_, '_> {
 
     /// Replaces what the server maintains of a document that was found, its flags and its date; gives its new change vector.
     pub(crate) fn replace_server_metadata(
+        &mut self,
+        found: CurrentItem,
+        document: &Existing,
+        server_metadata: &[u8],
+        flags: Flags,
+        last_modified: Date,
+    ) -> Result<String> {
+        // What is imported keeps the date of its document, and so does the document.
+        let revise = self.decide_rewrite(document, last_modified != self.now)?;
+        self.revise_old(&revise, Some(document), &found.key)?;
+        let flags = if revise.has_revisions { flags.with(Flags::HAS_REVISIONS) } else { flags };
+        let key = found.key.clone();
+        let vector = self.replace_without_revising(found, document, server_metadata, flags, last_modified)?;
+        self.revise_written(&revise, &key)?;
+        Ok(vector)
+    }
+
+    /// Does the same, and makes no revision.
+    pub(crate) fn replace_without_revising(
         &mut self,
         found: CurrentItem,
         document: &Existing,

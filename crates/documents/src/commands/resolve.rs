@@ -164,7 +164,11 @@ impl View<'_> {
             Action::Counters(counters) => self.counters.note(counters),
             // A patch reads no attachments.
             Action::Attachment(_) => {}
-            Action::CheckCounters(_) | Action::TrackChanges(_) | Action::Patch(_) | Action::Patched(_) => {}
+            Action::ForceRevision
+            | Action::CheckCounters(_)
+            | Action::TrackChanges(_)
+            | Action::Patch(_)
+            | Action::Patched(_) => {}
         }
         Ok(())
     }

@@ -64,6 +64,8 @@ impl Writing<'_, '_> {
 
     /// Writes a document again, without the property of a kind.
     fn rewrite(&mut self, kind: DueKind, key: Vec<u8>, document: Existing) -> Result<()> {
+        let revise = self.decide_rewrite(&document, false)?;
+        self.revise_old(&revise, Some(&document), &key)?;
         let record = self.store.schema.records.get(&*self.tx, document.location)?;
         let head = document.head;
         let part = |from: usize, to: usize| record.get(from..to).unwrap_or_default();
@@ -78,11 +80,13 @@ impl Writing<'_, '_> {
             DueKind::Archival => head.flags.with(Flags::ARCHIVED),
             DueKind::Expiration | DueKind::Refresh | DueKind::ValueExpiration => head.flags,
         };
+        let flags = if revise.has_revisions { flags.with(Flags::HAS_REVISIONS) } else { flags };
         let place = self.collection_by_number(head.collection)?;
         let head = Head { etag, last_modified: self.now, flags, metadata_size, ..head };
         let vector = vector.as_deref().unwrap_or_default();
         let parts = Parts { id: &id, vector, server_metadata: &server_metadata, content: &content };
         self.store_item(place, head, parts, &key, Some(&document), None)?;
+        self.revise_written(&revise, &key)?;
         self.applied(etag, CurrentItem { key, document: None, tombstone: None });
         Ok(())
     }

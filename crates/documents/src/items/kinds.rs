@@ -28,6 +28,7 @@ use crate::counters;
 use crate::document::{check_document, dump_document};
 use crate::due::DueTimes;
 use crate::ids::id;
+use crate::revisions;
 use crate::{Item, Result};
 
 /// A kind of items.
@@ -39,6 +40,8 @@ pub enum ItemKind {
     Attachment,
     /// A number that belongs to a document.
     Counter,
+    /// A former state of a document.
+    Revision,
     /// A value that changes only if its index is the expected one; see [`ValueChange`](crate::ValueChange).
     CompareExchange,
     /// Exists in tests alone, to show that a kind needs nothing but its row.
@@ -108,6 +111,18 @@ pub(crate) const KINDS: &[Kind] = &[
         dump: counters::read::dump,
     },
     Kind {
+        kind: ItemKind::Revision,
+        number: 4,
+        name: "revisions",
+        check_id: revisions::key::check,
+        key_into: id::lower_into,
+        document_id: revisions::key::document_id,
+        leaves_tombstones: false,
+        // The check of all of them has their bases too.
+        check: |_, _, _| Ok(()),
+        dump: revisions::read::dump,
+    },
+    Kind {
         kind: ItemKind::CompareExchange,
         number: 6,
         name: "compare-exchange",
@@ -164,7 +179,7 @@ impl ItemKind {
         match self {
             ItemKind::Document => DueTimes::of(metadata),
             ItemKind::CompareExchange => DueTimes::of_value(metadata),
-            ItemKind::Attachment | ItemKind::Counter => DueTimes::NONE,
+            ItemKind::Attachment | ItemKind::Counter | ItemKind::Revision => DueTimes::NONE,
             #[cfg(test)]
             ItemKind::Note => DueTimes::NONE,
         }

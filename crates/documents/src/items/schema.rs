@@ -5,6 +5,7 @@ use storage::{Environment, FixedTree, Key, Location, Reader, Records, Table, Tre
 use super::kinds::{ItemKind, PerKind};
 use crate::due::DUE;
 use crate::ids::id;
+use crate::revisions::RevisionTrees;
 use crate::wire::base64;
 use crate::{Error, Etag, Result};
 
@@ -14,6 +15,8 @@ pub(crate) struct Schema {
     /// Items and tombstones of all kinds.
     pub records: Table,
     pub kinds: PerKind<KindTrees>,
+    /// What revisions have beside the trees of their kind.
+    pub revisions: RevisionTrees,
     /// Number of a collection, 4 bytes big-endian, to its row.
     pub collections: Tree,
     /// Lower-cased name of a collection to its number.
@@ -140,6 +143,9 @@ impl Schema {
                 }
                 for kind in ItemKind::all().filter(|kind| kinds & 1 << kind.number() == 0) {
                     KindTrees::create(tx, kind)?;
+                    if kind == ItemKind::Revision {
+                        RevisionTrees::create(tx)?;
+                    }
                 }
                 state.put(tx, KINDS_STORED, &known_kinds().to_be_bytes())?;
                 Self::find(tx)
@@ -178,6 +184,7 @@ impl Schema {
         Ok(Schema {
             records: Table::of(Records::open(reader, RECORDS)?.ok_or_else(missing)?),
             kinds: PerKind::try_of(|kind| KindTrees::find(reader, kind))?,
+            revisions: RevisionTrees::find(reader)?,
             collections: Tree::open(reader, COLLECTIONS)?.ok_or_else(missing)?,
             collection_names: Tree::open(reader, COLLECTION_NAMES)?.ok_or_else(missing)?,
             identities: Tree::open(reader, IDENTITIES)?.ok_or_else(missing)?,
@@ -190,6 +197,7 @@ impl Schema {
         let schema = Schema {
             records: Table::of(Records::open_or_create(tx, RECORDS)?),
             kinds: PerKind::try_of(|kind| KindTrees::create(tx, kind))?,
+            revisions: RevisionTrees::create(tx)?,
             collections: Tree::open_or_create(tx, COLLECTIONS)?,
             collection_names: Tree::open_or_create(tx, COLLECTION_NAMES)?,
             identities: Tree::open_or_create(tx, IDENTITIES)?,

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use storage::{Contents, Environment, FixedTree, Location, ReadTransaction, Tree, WriteTransaction};
+use storage::{Contents, Environment, FixedTree, Key, Location, ReadTransaction, Tree, WriteTransaction};
 
 use crate::constraints::CONSTRAINTS;
 use crate::definitions::DEFINITIONS;
@@ -38,10 +38,15 @@ impl DocumentStore {
             (from.collection_names, to.collection_names),
             (from.identities, to.identities),
             (from.due, to.due),
+            (from.revisions.by_vector, to.revisions.by_vector),
             (from.state, to.state),
         ];
         for (from, to) in trees {
             copy_tree(&tx, from, target, to)?;
+        }
+        for (from, to) in [(from.revisions.base_users, to.revisions.base_users), (from.revisions.bin, to.revisions.bin)]
+        {
+            copy_fixed_tree(&tx, from, target, to)?;
         }
         if let Some(definitions) = Tree::open(&tx, DEFINITIONS)? {
             let to = target.write(|tx| Tree::open_or_create(tx, DEFINITIONS))?;
@@ -60,6 +65,7 @@ impl DocumentStore {
         for rows in rows.chunks(ENTRIES_AT_ONCE) {
             copy.trees.extend(target.write(|tx| rows.iter().map(|row| trees_of(tx, row)).collect::<Result<Vec<_>>>())?);
         }
+        copy.bases()?;
         let mut copied = 0;
         for kind in ItemKind::all() {
             let sum = |count: fn(&Collection, ItemKind) -> u64| {
@@ -116,6 +122,22 @@ fn copy_tree(tx: &ReadTransaction<'_>, from: Tree, target: &Environment, to: Tre
     put_entries(target, to, &entries)
 }
 
+fn copy_fixed_tree(tx: &ReadTransaction<'_>, from: FixedTree, target: &Environment, to: FixedTree) -> Result<()> {
+    let mut cursor = from.cursor(tx);
+    loop {
+        let mut entries = Vec::new();
+        while entries.len() < ENTRIES_AT_ONCE
+            && let Some(entry) = cursor.next()?
+        {
+            entries.push(entry);
+        }
+        if entries.is_empty() {
+            return Ok(());
+        }
+        target.write(|tx| entries.iter().try_for_each(|(key, value)| Ok::<_, Error>(to.put(tx, *key, *value)?)))?;
+    }
+}
+
 fn put_entries(target: &Environment, to: Tree, entries: &[(Vec<u8>, Vec<u8>)]) -> Result<()> {
     target.write(|tx| entries.iter().try_for_each(|(key, value)| Ok(to.put(tx, key, value)?)))
 }
@@ -130,6 +152,31 @@ struct Copy<'c> {
 }
 
 impl Copy<'_> {
+    /// Copies the whole states that revisions are made from.
+    fn bases(&self) -> Result<()> {
+        let mut cursor = self.from.revisions.bases.cursor(self.source);
+        loop {
+            let mut batch = Vec::new();
+            let mut bytes = 0;
+            while batch.len() < ENTRIES_AT_ONCE && bytes < BYTES_AT_ONCE {
+                let Some((base, location)) = cursor.next()? else { break };
+                let content = self.from.records.get(self.source, Location(location))?;
+                bytes += content.len();
+                batch.push((base, content));
+            }
+            if batch.is_empty() {
+                return Ok(());
+            }
+            let bases = self.to.revisions.bases;
+            self.target.write(|tx| {
+                batch.iter().try_for_each(|(base, content)| {
+                    self.to.records.insert(tx, &[Key::Number(bases, *base)], &[*content])?;
+                    Ok::<_, Error>(())
+                })
+            })?;
+        }
+    }
+
     fn records(&self, by_etag: FixedTree, mut goes_on: impl FnMut(u64) -> bool) -> Result<bool> {
         let mut cursor = by_etag.cursor(self.source);
         loop {

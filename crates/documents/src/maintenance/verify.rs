@@ -17,6 +17,7 @@ use crate::items::collections::{Collection, NO_COLLECTION};
 use crate::items::kinds::{ItemKind, PerKind};
 use crate::items::record::{self, Head, RecordState};
 use crate::items::schema::{DATABASE_ID, Schema, tombstone_key};
+use crate::revisions::check::{FoundBases, check_revision, check_trees};
 use crate::store::Names;
 use crate::{ChangeVector, DueKind, Etag, Item, ItemCounts, Result, Snapshot};
 
@@ -46,6 +47,8 @@ struct Check<'s> {
     minifier: Minifier,
     found: Verification,
     read_count: u64,
+    /// The bases that revisions need.
+    bases: FoundBases,
     /// References to contents by the items that were read.
     content_uses: ContentUses,
     /// Due times in the metadata of items.
@@ -87,6 +90,7 @@ impl Snapshot<'_> {
             minifier: Minifier::new(),
             found: Verification::default(),
             read_count: 0,
+            bases: FoundBases::default(),
             content_uses: ContentUses::new(),
             due_count: 0,
             constraints: Prepared::all(tx)?,
@@ -99,6 +103,8 @@ impl Snapshot<'_> {
             check.by_etag(kind, RecordState::Tombstone, last_etag)?;
             check.by_key(kind)?;
         }
+        let count = check.found.counts[ItemKind::Revision].count;
+        check_trees(schema, tx, &check.bases, count)?.into_iter().for_each(|problem| check.problem(problem));
         for problem in check_contents(schema, tx, &check.content_uses)? {
             check.problem(problem);
         }
@@ -200,7 +206,7 @@ impl Check<'_> {
         if (kind.row().check_id)(id).is_err() {
             return Ok(Err("the id is empty, or longer than an id may be".to_owned()));
         }
-        if !self.is_vector_good(&item) {
+        if kind != ItemKind::Revision && !self.is_vector_good(&item) {
             return Ok(Err(format!("the change vector of '{id}' is not in stored form")));
         }
         let key = kind.key(id);
@@ -231,6 +237,11 @@ impl Check<'_> {
         }
         if let Err(problem) = self.check_counters(&item, &key)? {
             return Ok(Err(problem));
+        }
+        if kind == ItemKind::Revision {
+            let (parts, name) = ((self.schema, self.names, self.tx), &collection.name);
+            let uses = (&mut self.bases, &mut self.content_uses);
+            return check_revision(parts, &item, name, &mut self.minifier, uses);
         }
         Ok((kind.row().check)(&item, &collection.name, &mut self.minifier))
     }
@@ -270,7 +281,7 @@ impl Check<'_> {
                     false => Ok(Err(format!("the document '{}' of a counter has none", item.document_id()))),
                 }
             }
-            ItemKind::Attachment | ItemKind::CompareExchange => Ok(Ok(())),
+            ItemKind::Attachment | ItemKind::CompareExchange | ItemKind::Revision => Ok(Ok(())),
             #[cfg(test)]
             ItemKind::Note => Ok(Ok(())),
         }

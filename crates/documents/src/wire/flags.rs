@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Flags(pub(crate) u32);
 
-/// Name of each bit, in the order of the wire.
+/// Name of each bit.
 const NAMES: [&str; 16] = [
     "HasAttachments",
     "HasRevisions",
@@ -24,6 +24,9 @@ const NAMES: [&str; 16] = [
     "FromOldDocumentRevision",
 ];
 
+/// The bits in the order of the wire, which is that of RavenDB.
+const ORDER: [usize; 16] = [11, 1, 5, 15, 6, 4, 0, 8, 10, 2, 7, 9, 3, 12, 14, 13];
+
 impl Flags {
     /// None of them.
     pub const NONE: Flags = Flags(0);
@@ -42,6 +45,21 @@ impl Flags {
 
     /// The document is archived.
     pub const ARCHIVED: Flags = Flags(1 << 13);
+
+    /// The document has, or had, revisions.
+    pub const HAS_REVISIONS: Flags = Flags(1 << 1);
+    /// Of a revision.
+    pub const REVISION: Flags = Flags(1 << 4);
+    /// Of a revision that says that its document was deleted.
+    pub const DELETE_REVISION: Flags = Flags(1 << 5);
+    /// The document was brought back to a former state.
+    pub const REVERTED: Flags = Flags(1 << 9);
+    /// No client wrote the document.
+    pub const ARTIFICIAL: Flags = Flags(1 << 11);
+    /// Of a revision that was asked for.
+    pub const FORCE_CREATED: Flags = Flags(1 << 12);
+    /// Of a revision of the state that a document had when its collection got revisions.
+    pub const FROM_OLD_DOCUMENT: Flags = Flags(1 << 15);
 
     /// Whether no flag is set.
     pub fn is_empty(self) -> bool {
@@ -63,6 +81,17 @@ impl Flags {
         self.0 & Flags::HAS_COUNTERS.0 != 0
     }
 
+    /// True if all of some are set.
+    pub fn has(self, some: Flags) -> bool {
+        self.0 & some.0 == some.0
+    }
+
+    /// Those with these names, separated by commas. Other names are passed over.
+    pub fn from_names(names: &str) -> Flags {
+        let bit = |name: &str| NAMES.iter().position(|known| known.eq_ignore_ascii_case(name.trim()));
+        Flags(names.split(',').filter_map(bit).fold(0, |bits, bit| bits | 1 << bit))
+    }
+
     /// These, and others.
     #[must_use]
     pub fn with(self, others: Flags) -> Flags {
@@ -81,13 +110,13 @@ impl Flags {
 
     /// The flags after a new write: the ones that persist, and those of the writer.
     pub(crate) fn written_by(self, writer: Flags) -> Flags {
-        Flags(self.0 & !(Flags::OF_INDEX.0 | Flags::FROM_TRANSACTION.0) | writer.0)
+        Flags(self.0 & !(Flags::OF_INDEX.0 | Flags::FROM_TRANSACTION.0 | Flags::REVERTED.0) | writer.0)
     }
 
     /// Appends the names, separated by comma and space.
     pub fn write_to(self, out: &mut Vec<u8>) {
         let mut is_first = true;
-        for (_, name) in NAMES.iter().enumerate().filter(|(bit, _)| self.0 & 1 << bit != 0) {
+        for name in ORDER.iter().filter(|bit| self.0 & 1 << **bit != 0).map(|bit| NAMES[*bit]) {
             if !is_first {
                 out.extend_from_slice(b", ");
             }
@@ -115,13 +144,21 @@ mod tests {
     }
 
     #[test]
+    fn names_are_read_back() {
+        let flags = super::Flags(0b1001_0000_0001_0110);
+        assert_eq!(flags.to_string(), "HasRevisions, FromOldDocumentRevision, Revision, HasCounters, ForceCreated");
+        assert_eq!(super::Flags::from_names(&flags.to_string()), flags);
+        assert_eq!(super::Flags::from_names("Zork, hasrevisions"), super::Flags::HAS_REVISIONS);
+    }
+
+    #[test]
     fn what_an_index_wrote_is_its_own_until_somebody_else_writes_it() {
         use super::Flags;
         let flags = Flags(0b1).written_by(Flags::OF_INDEX);
         assert!(flags.is_of_index());
         let mut out = Vec::new();
         flags.write_to(&mut out);
-        assert_eq!(out, b"HasAttachments, Artificial, FromIndex");
+        assert_eq!(out, b"Artificial, HasAttachments, FromIndex");
         assert_eq!(flags.written_by(Flags::NONE), Flags(0b1));
     }
 }

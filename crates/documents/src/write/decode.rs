@@ -1,7 +1,9 @@
 //! Reads what `encode.rs` writes. Bytes that are no write are refused; they never panic, and take no more memory than some times their
 //! size.
 
-use super::encode::{VERSION, VERSION_MIN, action, attachment, content, counter, kind, upload};
+use std::sync::Arc;
+
+use super::encode::{VERSION, VERSION_MIN, action, attachment, content, counter, kind, revisions, upload};
 use super::{DefinitionChange, OutputWrite, OutputWrites, Stamp, Write};
 use crate::commands::batch::Collections;
 use crate::commands::command::{Action, Command, CounterRead};
@@ -11,9 +13,10 @@ use crate::ids::id;
 use crate::limits::DOCUMENT_SIZE_MAX;
 use crate::wire::content::Content;
 use crate::{
-    AttachmentAction, AttachmentCommand, Batch, ClusterTransaction, ConstraintChange, ContentHash, CounterAction,
-    CounterCommand, CounterOperation, Date, DueKind, Error, Expected, Flags, HiLoRequest, NewContent, NodeValue,
-    Result, UniqueConstraint, Upload, UploadId, ValueChange,
+    AttachmentAction, AttachmentCommand, Batch, ClusterTransaction, CollectionRevisions, ConstraintChange, ContentHash,
+    CounterAction, CounterCommand, CounterOperation, Date, DueKind, Error, Expected, Flags, HiLoRequest,
+    ImportedRevision, NewContent, NodeValue, Result, RevertTo, RevisionsConfiguration, RevisionsWrite,
+    UniqueConstraint, Upload, UploadId, ValueChange,
 };
 
 impl Write {
@@ -68,6 +71,7 @@ impl Write {
                 values: from.list(Decoder::value)?,
                 guards: from.list(Decoder::guard)?,
             }),
+            kind::REVISIONS => Write::Revisions(from.revisions()?),
             kind::DUE => Write::Due {
                 kind: DueKind::from_number(from.byte()?).ok_or(bad("what is due is of a known kind"))?,
                 until: Date::from_ticks(from.number()?),
@@ -89,7 +93,14 @@ impl Stamp {
     pub fn decode(bytes: &[u8]) -> Result<Stamp> {
         let mut from = Decoder { rest: bytes, version: VERSION, deletes_by_prefix: false };
         from.version()?;
-        let stamp = Stamp { time: Date::from_ticks(from.number()?), id_separator: from.char()? };
+        let stamp = Stamp {
+            time: Date::from_ticks(from.number()?),
+            id_separator: from.char()?,
+            revisions: match from.version {
+                1..=3 => Arc::default(),
+                _ => Arc::new(from.configuration()?),
+            },
+        };
         from.end()?;
         Ok(stamp)
     }
@@ -234,6 +245,7 @@ impl<'b> Decoder<'b> {
             skip_unchanged: self.bool()?,
             ids_are_whole: self.bool()?,
             flags: Flags(self.small()?),
+            skips_revisions: self.version > 3 && self.bool()?,
             reads: self.list(|from| Ok((from.text()?, from.option(Decoder::text)?)))?,
             value_reads: match self.version {
                 1 | 2 => Vec::new(),
@@ -259,7 +271,7 @@ impl<'b> Decoder<'b> {
 
     fn command(&mut self, batch: &Batch, is_outer: bool) -> Result<Command> {
         let action = match self.byte()? {
-            kind @ (action::PUT | action::PUT_UNARCHIVED) => Action::Put {
+            kind @ (action::PUT | action::PUT_UNARCHIVED | action::PUT_REVISED) => Action::Put {
                 content: self.content(batch)?,
                 collection: self.option(|from| from.collection(batch))?,
                 has_whole_id: self.bool()?,
@@ -268,7 +280,9 @@ impl<'b> Decoder<'b> {
                     _ => self.option(|from| Ok(Date::from_ticks(from.number()?)))?,
                 },
                 unarchives: kind == action::PUT_UNARCHIVED,
+                forces_revision: kind == action::PUT_REVISED,
             },
+            action::FORCE_REVISION => Action::ForceRevision,
             action::DELETE => Action::Delete,
             action::DELETE_PREFIXED => {
                 self.deletes_by_prefix = true;
@@ -286,7 +300,7 @@ impl<'b> Decoder<'b> {
             _ => return Err(bad("the kind of a command is not known")),
         };
         let id = self.text()?;
-        if matches!(action, Action::Put { .. } | Action::Delete | Action::DeletePrefixed) {
+        if matches!(action, Action::Put { .. } | Action::Delete | Action::DeletePrefixed | Action::ForceRevision) {
             id::check(&id)?;
         }
         let expected = match self.byte()? {
@@ -365,6 +379,56 @@ impl<'b> Decoder<'b> {
             _ => return Err(bad("the operation on a counter is not known")),
         };
         Ok(CounterOperation { name, action })
+    }
+
+    fn configuration(&mut self) -> Result<RevisionsConfiguration> {
+        Ok(RevisionsConfiguration {
+            default: self.option(Decoder::limits)?,
+            collections: self.list(|from| Ok((from.text()?, from.limits()?)))?,
+        })
+    }
+
+    fn limits(&mut self) -> Result<CollectionRevisions> {
+        Ok(CollectionRevisions {
+            is_disabled: self.bool()?,
+            count_min: self.option(Decoder::number)?,
+            age_min: self.option(Decoder::number)?,
+            purges_on_delete: self.bool()?,
+            delete_count_max: self.option(Decoder::number)?,
+        })
+    }
+
+    fn revisions(&mut self) -> Result<RevisionsWrite> {
+        let date = |from: &mut Self| Ok(Date::from_ticks(from.number()?));
+        Ok(match self.byte()? {
+            revisions::DELETE => RevisionsWrite::Delete {
+                document_ids: self.list(Decoder::text)?,
+                vectors: self.list(Decoder::text)?,
+                from: self.option(date)?,
+                to: self.option(date)?,
+                with_forced: self.bool()?,
+            },
+            revisions::ENFORCE => {
+                RevisionsWrite::Enforce { document_ids: self.list(Decoder::text)?, with_forced: self.bool()? }
+            }
+            revisions::ADOPT => RevisionsWrite::Adopt { document_ids: self.list(Decoder::text)? },
+            revisions::REVERT => RevisionsWrite::Revert(self.list(|from| {
+                let (id, vector) = (from.text()?, from.option(Decoder::text)?);
+                Ok((id, vector.map_or(RevertTo::Deleted, RevertTo::Vector)))
+            })?),
+            revisions::CLEAN_BIN => RevisionsWrite::CleanBin { before: date(self)?, count_max: self.size()? },
+            revisions::IMPORT => RevisionsWrite::Import(self.list(Decoder::imported_revision)?),
+            _ => return Err(bad("the change of revisions is not known")),
+        })
+    }
+
+    fn imported_revision(&mut self) -> Result<ImportedRevision> {
+        let (document_id, vector) = (self.text()?, self.text()?);
+        let (last_modified, flags) = (Date::from_ticks(self.number()?), Flags(self.small()?));
+        let (collection, server, metadata) = (self.text()?, self.small()?, self.small()?);
+        let content = self.bytes()?;
+        id::check_new(&document_id)?;
+        ImportedRevision::of_parts(document_id, vector, last_modified, flags, collection, (server, metadata, content))
     }
 
     fn content(&mut self, batch: &Batch) -> Result<Content> {

@@ -14,15 +14,15 @@ use crate::attachments::contents::ContentSource;
 use crate::commands::command::{Action, Command};
 use crate::compare_exchange::GuardChange;
 use crate::{
-    AttachmentAction, AttachmentCommand, Batch, ConstraintChange, CounterAction, CounterCommand, Error, Expected,
-    NewContent, Result, Upload, ValueChange,
+    AttachmentAction, AttachmentCommand, Batch, CollectionRevisions, ConstraintChange, CounterAction, CounterCommand,
+    Error, Expected, NewContent, Result, RevertTo, RevisionsConfiguration, RevisionsWrite, Upload, ValueChange,
 };
 
 /// The version that is written.
-pub(super) const VERSION: u8 = 3;
+pub(super) const VERSION: u8 = 4;
 
 /// The oldest version that is read. In version 1 puts have no date of their own; before version 3 no batch has read compare-exchange
-/// values.
+/// values; before version 4 no stamp configures revisions, and no batch skips them.
 pub(super) const VERSION_MIN: u8 = 1;
 
 /// The kinds of writes, as numbers that are stored: never reuse one.
@@ -43,6 +43,7 @@ pub(super) mod kind {
     pub const EXCHANGE: u8 = 20;
     pub const EXCHANGES: u8 = 21;
     pub const CLUSTER_TRANSACTION: u8 = 22;
+    pub const REVISIONS: u8 = 30;
     pub const PUT_CONSTRAINT: u8 = 40;
     pub const DELETE_CONSTRAINT: u8 = 41;
 }
@@ -59,6 +60,19 @@ pub(super) mod action {
     pub const ATTACHMENT: u8 = 12;
     /// As `PUT`, of a document that is no longer archived.
     pub const PUT_UNARCHIVED: u8 = 6;
+    /// As `PUT`, and the state that it replaces becomes a revision.
+    pub const PUT_REVISED: u8 = 30;
+    pub const FORCE_REVISION: u8 = 31;
+}
+
+/// The changes of revisions, as numbers that are stored.
+pub(super) mod revisions {
+    pub const DELETE: u8 = 1;
+    pub const ENFORCE: u8 = 2;
+    pub const ADOPT: u8 = 3;
+    pub const REVERT: u8 = 4;
+    pub const IMPORT: u8 = 5;
+    pub const CLEAN_BIN: u8 = 6;
 }
 
 /// The steps of uploads, as numbers that are stored.
@@ -198,6 +212,10 @@ impl Write {
                 out.list(&transaction.values, Encoder::value);
                 out.list(&transaction.guards, Encoder::guard);
             }
+            Write::Revisions(write) => {
+                out.byte(kind::REVISIONS);
+                out.revisions(write);
+            }
             Write::Due { kind: due, until, count_max } => {
                 out.byte(kind::DUE);
                 out.byte(due.number());
@@ -216,6 +234,7 @@ impl Stamp {
         out.byte(VERSION);
         out.number(self.time.ticks());
         out.number(self.id_separator.into());
+        out.configuration(&self.revisions);
     }
 }
 
@@ -301,10 +320,75 @@ impl Encoder<'_> {
         self.bool(guard.is_deletion);
     }
 
+    fn configuration(&mut self, configuration: &RevisionsConfiguration) {
+        fn limits(out: &mut Encoder<'_>, limits: &CollectionRevisions) {
+            out.bool(limits.is_disabled);
+            out.option(limits.count_min, Encoder::number);
+            out.option(limits.age_min, Encoder::number);
+            out.bool(limits.purges_on_delete);
+            out.option(limits.delete_count_max, Encoder::number);
+        }
+        self.option(configuration.default.as_ref(), limits);
+        self.list(&configuration.collections, |out, (name, configured)| {
+            out.text(name);
+            limits(out, configured);
+        });
+    }
+
+    fn revisions(&mut self, write: &RevisionsWrite) {
+        let texts = |out: &mut Self, texts: &[String]| out.list(texts, |out, text| out.text(text));
+        match write {
+            RevisionsWrite::Delete { document_ids, vectors, from, to, with_forced } => {
+                self.byte(revisions::DELETE);
+                texts(self, document_ids);
+                texts(self, vectors);
+                self.option(*from, |out, date| out.number(date.ticks()));
+                self.option(*to, |out, date| out.number(date.ticks()));
+                self.bool(*with_forced);
+            }
+            RevisionsWrite::Enforce { document_ids, with_forced } => {
+                self.byte(revisions::ENFORCE);
+                texts(self, document_ids);
+                self.bool(*with_forced);
+            }
+            RevisionsWrite::Adopt { document_ids } => {
+                self.byte(revisions::ADOPT);
+                texts(self, document_ids);
+            }
+            RevisionsWrite::Revert(reverts) => {
+                self.byte(revisions::REVERT);
+                self.list(reverts, |out, (id, to)| {
+                    out.text(id);
+                    let vector = if let RevertTo::Vector(vector) = to { Some(vector.as_str()) } else { None };
+                    out.option(vector, Encoder::text);
+                });
+            }
+            RevisionsWrite::CleanBin { before, count_max } => {
+                self.byte(revisions::CLEAN_BIN);
+                self.number(before.ticks());
+                self.number(*count_max as u64);
+            }
+            RevisionsWrite::Import(imported) => {
+                self.byte(revisions::IMPORT);
+                self.list(imported, |out, revision| {
+                    out.text(&revision.document_id);
+                    out.text(&revision.vector);
+                    out.number(revision.last_modified.ticks());
+                    out.number(revision.flags.0.into());
+                    out.text(&revision.collection);
+                    out.number(revision.sizes.server.into());
+                    out.number(revision.sizes.metadata.into());
+                    out.bytes(&revision.content);
+                });
+            }
+        }
+    }
+
     fn batch(&mut self, batch: &Batch) -> Result<()> {
         self.bool(batch.skip_unchanged);
         self.bool(batch.ids_are_whole);
         self.number(batch.flags.0.into());
+        self.bool(batch.skips_revisions);
         self.list(&batch.reads, |out, (id, vector)| {
             out.text(id);
             out.option(vector.as_deref(), Encoder::text);
@@ -413,8 +497,12 @@ impl Encoder<'_> {
 
     fn command(&mut self, command: &Command) -> Result<()> {
         match &command.action {
-            Action::Put { content, collection, has_whole_id, last_modified, unarchives } => {
-                self.byte(if *unarchives { action::PUT_UNARCHIVED } else { action::PUT });
+            Action::Put { content, collection, has_whole_id, last_modified, unarchives, forces_revision } => {
+                self.byte(match (unarchives, forces_revision) {
+                    (_, true) => action::PUT_REVISED,
+                    (true, false) => action::PUT_UNARCHIVED,
+                    (false, false) => action::PUT,
+                });
                 self.number(content.start as u64);
                 self.number(content.metadata_size.into());
                 self.number(content.body_size.into());
@@ -422,6 +510,7 @@ impl Encoder<'_> {
                 self.bool(*has_whole_id);
                 self.option(*last_modified, |out, date| out.number(date.ticks()));
             }
+            Action::ForceRevision => self.byte(action::FORCE_REVISION),
             Action::Delete => self.byte(action::DELETE),
             Action::DeletePrefixed => self.byte(action::DELETE_PREFIXED),
             Action::TrackChanges(entities) => {

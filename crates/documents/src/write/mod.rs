@@ -10,9 +10,11 @@ mod outputs;
 
 pub use outputs::{OutputFate, OutputWrite, OutputWrites};
 
+use std::sync::Arc;
+
 use crate::{
     Batch, ClusterTransaction, ConstraintChange, Date, DueKind, Error, Etag, Exchanged, HiLoRange, HiLoRequest,
-    Outcome, Result, TransactionOutcome, Upload, ValueChange, Writing,
+    Outcome, Result, RevisionsConfiguration, RevisionsWrite, TransactionOutcome, Upload, ValueChange, Writing,
 };
 
 /// A change of a database.
@@ -90,6 +92,8 @@ pub enum Write {
     Exchanges(Vec<ValueChange>),
     /// Changes documents and compare-exchange values together: [`Answer::Transaction`].
     ClusterTransaction(ClusterTransaction),
+    /// Changes revisions, or documents by their revisions: [`Answer::Count`].
+    Revisions(RevisionsWrite),
     /// Makes or deletes a unique constraint: [`Answer::Count`], how many there were of its name.
     Constraint(ConstraintChange),
     /// Handles documents that are due, the ones that have been due longest first: [`Answer::Count`]. None is due if that is 0.
@@ -106,12 +110,14 @@ pub enum Write {
 /// Values that the proposing node adds to a write, so that every node of a group computes the same state.
 ///
 /// The node tag and the database's id belong to the store: change vectors that are not stored are made of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stamp {
     /// The moment that what is written bears.
     pub time: Date,
     /// Of the settings of the node that proposes it: see [`StoreSettings`](crate::StoreSettings).
     pub id_separator: char,
+    /// Of the same settings.
+    pub revisions: Arc<RevisionsConfiguration>,
 }
 
 /// The result of applying a write.
@@ -200,6 +206,7 @@ impl Writing<'_, '_> {
             Write::Exchange(change) => Answer::Exchanged(self.exchange(change)?),
             Write::Exchanges(changes) => Answer::Count(self.exchange_many(changes)?),
             Write::ClusterTransaction(transaction) => Answer::Transaction(self.run_transaction(transaction)?),
+            Write::Revisions(write) => Answer::Count(self.change_revisions(write)?),
             Write::Constraint(change) => Answer::Count(self.change_constraint(change)?),
             Write::Due { kind, until, count_max } => Answer::Count(self.run_due(*kind, *until, *count_max)?),
         })
@@ -250,6 +257,7 @@ impl Write {
                 Write::Exchange(change) => change.size(),
                 Write::Exchanges(changes) => changes.iter().map(ValueChange::size).sum(),
                 Write::ClusterTransaction(transaction) => transaction.size(),
+                Write::Revisions(write) => write.size(),
             }
     }
 }

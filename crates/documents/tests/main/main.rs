@@ -13,5 +13,6 @@ mod document_model;
 mod model;
 mod replay;
 mod reviewed;
+mod revisions;
 mod rules;
 mod speed;

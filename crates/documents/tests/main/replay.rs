@@ -1,5 +1,7 @@
 //! A log of writes, replayed on a second store, gives equal answers and equal bytes.
 
+use std::sync::Arc;
+
 use rookery_documents::*;
 use storage::{Environment, Options};
 use testing::effort;
@@ -161,9 +163,40 @@ fn transaction(random: &mut Random, store: &DocumentStore) -> ClusterTransaction
 }
 
 /// Any write; `None` for a batch whose patches cannot be resolved.
+fn revisions_write(random: &mut Random, store: &DocumentStore) -> RevisionsWrite {
+    let document_ids: Vec<String> = (0..random.below(4)).map(|_| random_id(random)).collect();
+    let with_forced = random.below(2) == 0;
+    let snapshot = store.read();
+    let found = document_ids.first().and_then(|id| Some((id.clone(), *snapshot.revisions(id, 0, 9).unwrap().last()?)));
+    let vector = found.map(|(id, place)| {
+        let revision = snapshot.revision_at(place).unwrap();
+        (id, revision.document().unwrap().change_vector())
+    });
+    match (random.below(5), vector) {
+        (0, _) => RevisionsWrite::Enforce { document_ids, with_forced },
+        (1, _) => RevisionsWrite::Adopt { document_ids },
+        (2, Some((id, vector))) => RevisionsWrite::Revert(vec![(id, RevertTo::Vector(vector))]),
+        (2, None) => RevisionsWrite::Revert(document_ids.into_iter().map(|id| (id, RevertTo::Deleted)).collect()),
+        (3, _) => {
+            let etag = random.below(1 << 20);
+            let text = format!(
+                r#"{{"N":{etag},"@metadata":{{"@collection":"Users","@change-vector":"B:{etag}-other","@id":"{}","@flags":"{}",
+                "@last-modified":"2020-01-01T00:00:00.0000000Z"}}}}"#,
+                random_id(random),
+                random.of(&["HasRevisions, Revision", "HasRevisions, DeleteRevision"])
+            );
+            RevisionsWrite::Import(ImportedRevision::parse(text.as_bytes()).into_iter().collect())
+        }
+        (_, vector) => {
+            let vectors = vector.map(|(_, vector)| vector).into_iter().filter(|_| with_forced).collect();
+            RevisionsWrite::Delete { document_ids, vectors, from: None, to: None, with_forced }
+        }
+    }
+}
+
 fn write(random: &mut Random, store: &DocumentStore) -> Option<Write> {
     let etag = random.below(store.read().last_etag().unwrap() + 1);
-    Some(match random.below(20) {
+    Some(match random.below(22) {
         0 => Write::NextHiLo(HiLoRequest {
             tag: "Tags".to_owned(),
             last_batch_size: 32,
@@ -216,6 +249,7 @@ fn write(random: &mut Random, store: &DocumentStore) -> Option<Write> {
         12 | 13 => Write::Exchange(value_change(random, store)),
         14 => Write::Exchanges((0..random.below(3)).map(|_| value_change(random, store)).collect()),
         15 | 16 => Write::ClusterTransaction(transaction(random, store)),
+        17 => Write::Revisions(revisions_write(random, store)),
         _ => {
             let given = Batch::new().skip_unchanged(random.below(2) == 0);
             let given = batch(random, store, given);
@@ -262,7 +296,16 @@ fn run(seed: u64, steps: u32) {
     for _ in 0..steps {
         let Some(write) = write(&mut random, &first) else { continue };
         let time = Date::from_ticks(638_000_000_000_000_000 + random.below(1 << 40));
-        let stamp = Stamp { time, id_separator: *random.of(&['/', '-']) };
+        let limits = CollectionRevisions {
+            is_disabled: random.below(8) == 0,
+            count_min: Some(random.below(6)).filter(|count| *count < 5),
+            purges_on_delete: random.below(4) == 0,
+            ..CollectionRevisions::default()
+        };
+        let collections = vec![("users".to_owned(), limits)];
+        let revisions =
+            Arc::new(RevisionsConfiguration { default: Some(limits).filter(|_| random.below(4) == 0), collections });
+        let stamp = Stamp { time, id_separator: *random.of(&['/', '-']), revisions };
         let (mut bytes, mut stamp_bytes) = (Vec::new(), Vec::new());
         write.encode(&mut bytes).unwrap();
         stamp.encode(&mut stamp_bytes);

@@ -233,9 +233,7 @@ fn a_batch_sees_its_own_writes_and_is_all_or_nothing() {
 #[test]
 fn commands_that_are_not_there_yet_are_refused_by_name() {
     let store = store();
-    for kind in
-        ["TimeSeries", "TimeSeriesWithIncrements", "TimeSeriesBulkInsert", "TimeSeriesCopy", "ForceRevisionCreation"]
-    {
+    for kind in ["TimeSeries", "TimeSeriesWithIncrements", "TimeSeriesBulkInsert", "TimeSeriesCopy"] {
         let error = bulk(&store, &format!(r#"{{"Commands":[{{"Type":"{kind}","Id":"a"}}]}}"#)).unwrap_err();
         assert!(matches!(error, Error::NotSupported(_)), "{kind}: {error:?}");
         assert!(error.to_string().contains(&format!("does not support the command '{kind}' yet")), "{error}");
@@ -461,7 +459,7 @@ fn ids_are_completed_with_the_separator_of_the_settings() {
         }
     };
     assert_eq!(id("users|"), "users/1");
-    store.configure(StoreSettings { id_separator: '-' });
+    store.configure(StoreSettings { id_separator: '-', ..StoreSettings::default() });
     assert_eq!((id("users|"), id("users-")), ("users-2".to_owned(), "users-0000000000000000003-A".to_owned()));
     store.configure(StoreSettings::default());
     assert_eq!(id("users|"), "users/3");

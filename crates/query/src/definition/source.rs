@@ -25,6 +25,7 @@ impl IndexSource {
     pub fn name(&self) -> &str {
         match self.kind {
             ItemKind::Document | ItemKind::Attachment | ItemKind::Counter => name_of(self.collection.as_deref()),
+            ItemKind::Revision => "@revisions",
             ItemKind::CompareExchange => "@compare-exchange",
         }
     }
@@ -36,6 +37,8 @@ impl IndexSource {
             (ItemKind::Document, false) => Cow::Borrowed(self.name()),
             (ItemKind::Counter, _) => Cow::Owned(format!("@counters/{}", self.name())),
             (ItemKind::Document, true) => Cow::Owned(format!("@referenced/{}", self.name())),
+            // No index has them as a source.
+            (ItemKind::Revision, _) => Cow::Borrowed("@revisions/all"),
             // They belong to their documents, and are never mapped.
             (ItemKind::Attachment, _) => Cow::Owned(format!("@attachments/{}", self.name())),
             // They are loaded, never mapped.

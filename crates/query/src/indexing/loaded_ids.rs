@@ -13,7 +13,7 @@ const VALUE: u8 = 0;
 /// The reference to an item.
 pub(super) fn reference(item: &Item<'_>) -> Vec<u8> {
     match item.kind() {
-        ItemKind::Document | ItemKind::Attachment | ItemKind::Counter => id::lower(item.id()),
+        ItemKind::Document | ItemKind::Attachment | ItemKind::Counter | ItemKind::Revision => id::lower(item.id()),
         ItemKind::CompareExchange => reference_to_value(item.id()),
     }
 }

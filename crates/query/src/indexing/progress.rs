@@ -111,7 +111,7 @@ pub(super) fn each_after<E: From<documents::Error> + From<Error>>(
                 }
             }
         }
-        ItemKind::Attachment | ItemKind::CompareExchange => {
+        ItemKind::Attachment | ItemKind::CompareExchange | ItemKind::Revision => {
             return Err(Error::from(documents::Error::Bug { rule: "an index maps documents or counters" }).into());
         }
     }

@@ -42,8 +42,9 @@ fn write_collection(json: &mut json::Writer<'_>, collection: &database::document
     json.name("CountOfTombstones").unsigned(documents.tombstone_count);
     humane_size::write(json.name("TombstonesSize"), documents.tombstone_size);
     let counters = collection.counts[ItemKind::Counter];
+    let revisions = collection.counts[ItemKind::Revision];
     for (count_name, size_name, count, size) in [
-        ("CountOfRevisions", "RevisionsSize", 0, 0),
+        ("CountOfRevisions", "RevisionsSize", revisions.count, revisions.size),
         ("CountOfTimeSeriesDeletedRanges", "TimeSeriesDeletedRangesSize", 0, 0),
         ("CountOfCounterEntries", "CounterEntriesSize", counters.count, counters.size + counters.tombstone_size),
         ("CountOfTimeSeriesSegments", "TimeSeriesSegmentsSize", 0, 0),
@@ -56,7 +57,8 @@ fn write_collection(json: &mut json::Writer<'_>, collection: &database::document
 fn write_counts(json: &mut json::Writer<'_>, collections: &[database::documents::CollectionStatistics]) {
     json.name("CountOfDocuments").unsigned(collections.iter().map(|collection| collection.documents().count).sum());
     json.name("CountOfDocumentsConflicts").unsigned(0).name("CountOfConflicts").unsigned(0);
-    json.name("CountOfRevisionDocuments").unsigned(0);
+    let revisions = collections.iter().map(|collection| collection.counts[ItemKind::Revision].count);
+    json.name("CountOfRevisionDocuments").unsigned(revisions.sum());
     json.name("CountOfTombstones")
         .unsigned(collections.iter().map(|collection| collection.documents().tombstone_count).sum());
     let attachments = collections.iter().map(|collection| collection.counts[ItemKind::Attachment].count);

@@ -38,6 +38,7 @@ pub(crate) mod patches;
 pub(crate) mod principals;
 pub(crate) mod queries;
 pub(crate) mod restores;
+pub(crate) mod revisions;
 pub(crate) mod safety;
 pub(crate) mod sample_data;
 pub(crate) mod signing_in;

@@ -9,8 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use database::documents::Date;
-use database::documents::ItemKind;
+use database::documents::{Date, ItemKind};
 use database::{Database, StorageArea};
 use hyper::StatusCode;
 use json::Writer;
@@ -140,8 +139,8 @@ pub(crate) async fn collections(exchange: Exchange) -> Result<Reply> {
                         json.name("TotalSizeInBytes").unsigned(documents.size + documents.tombstone_size);
                         json.name("DocumentsSizeInBytes").unsigned(documents.size);
                         json.name("TombstonesSizeInBytes").unsigned(documents.tombstone_size);
-                        // There are none.
-                        json.name("RevisionsSizeInBytes").unsigned(0);
+                        let revisions = collection.counts[ItemKind::Revision].size;
+                        json.name("RevisionsSizeInBytes").unsigned(revisions);
                     });
                 }
             });
@@ -182,6 +181,7 @@ async fn of_databases(
 /// The numbers of a database.
 struct DatabaseFacts {
     documents: u64,
+    revisions: u64,
     attachments: u64,
     contents: u64,
     indexes: Vec<ObservedIndex>,
@@ -193,8 +193,10 @@ impl DatabaseFacts {
         let statistics = database.read().statistics()?;
         let (documents, contents) = (statistics.documents().count, statistics.content_count);
         let attachments = statistics.counts[ItemKind::Attachment].count;
+        let revisions = statistics.counts[ItemKind::Revision].count;
         Ok(DatabaseFacts {
             documents,
+            revisions,
             attachments,
             contents,
             indexes: ObservedIndex::all(database)?,
@@ -207,8 +209,8 @@ impl DatabaseFacts {
         json.name("DatabaseId").string(database.documents().database_id());
         json.name("Counts").object(|json| {
             json.name("Documents").unsigned(self.documents);
-            // There are no revisions, and one node.
-            json.name("Revisions").unsigned(0).name("Attachments").unsigned(self.attachments);
+            // There is one node.
+            json.name("Revisions").unsigned(self.revisions).name("Attachments").unsigned(self.attachments);
             json.name("UniqueAttachments").unsigned(self.contents);
             json.name("Rehabs").unsigned(0).name("ReplicationFactor").unsigned(1);
         });

@@ -86,6 +86,9 @@ fn write_with(json: &mut json::Writer<'_>, operation: &Operation, details: Detai
                 if let Some(compaction) = &progress.compaction {
                     return write_compaction(json, compaction, Compacted::Progress);
                 }
+                if let Some(report) = &progress.revisions {
+                    return super::revisions::write_report(json, report);
+                }
                 if let Some(transfer) = &progress.transfer {
                     json.name("$type")
                         .string("Raven.Client.Documents.Smuggler.SmugglerResult+SmugglerProgress, Raven.Client");
@@ -116,6 +119,9 @@ fn write_with(json: &mut json::Writer<'_>, operation: &Operation, details: Detai
             json.name("Result").object(|json| {
                 if let Some(compaction) = &result.compaction {
                     return write_compaction(json, compaction, Compacted::Result);
+                }
+                if let Some(report) = &result.revisions {
+                    return super::revisions::write_report(json, report);
                 }
                 if let (Some(transfer), Some(backup)) = (&result.transfer, &result.backup) {
                     json.name("$type").string("Raven.Client.Documents.Operations.Backups.BackupResult, Raven.Client");

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use database::documents::{Date, DueKind};
+use database::revisions::RevisionsProperty;
 use database::smuggler::{DumpCompression, DumpSink, Import, Imported, ItemType, SmugglerOptions, SmugglerResult};
 use database::{Database, LockMode};
 use hyper::StatusCode;
@@ -440,6 +441,12 @@ fn take_record(node: &Node, database: &Database, options: &SmugglerOptions, impo
     for (property, kind) in due {
         if let Some(configuration) = part(property) {
             note_part(result, property, databases.put_due_configuration(name, kind, configuration, None))?;
+        }
+    }
+    for property in RevisionsProperty::ALL {
+        if let Some(configuration) = part(property.name()) {
+            let put = databases.put_revisions_configuration(name, property, configuration, None);
+            note_part(result, property.name(), put)?;
         }
     }
     Ok(())

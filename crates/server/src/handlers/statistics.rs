@@ -49,7 +49,7 @@ pub(crate) fn essential(exchange: &Exchange) -> Result<Reply> {
 fn write_counts(json: &mut json::Writer<'_>, statistics: &Statistics, indexes: &[ObservedIndex]) {
     json.name("CountOfIndexes").unsigned(indexes.len() as u64);
     json.name("CountOfDocuments").unsigned(statistics.documents().count);
-    json.name("CountOfRevisionDocuments").unsigned(0);
+    json.name("CountOfRevisionDocuments").unsigned(statistics.counts[ItemKind::Revision].count);
     json.name("CountOfTombstones").unsigned(statistics.documents().tombstone_count);
     json.name("CountOfDocumentsConflicts").unsigned(0).name("CountOfConflicts").unsigned(0);
     let counters = statistics.counts[ItemKind::Counter].count;

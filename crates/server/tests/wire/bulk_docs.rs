@@ -59,9 +59,8 @@ fn other_commands_are_refused_by_name() {
         "Invalid command type: FLY",
     );
     let revision = batch(r#"{"Type":"PUT","Id":"a","Document":{},"ForceRevisionCreationStrategy":"Before"}"#);
-    let version = env!("CARGO_PKG_VERSION");
-    let message = format!("Rookery {version} does not support 'ForceRevisionCreationStrategy' yet");
-    wire.check_error("POST /databases/db/bulk_docs", &revision, 501, "RavenException", &message);
+    let message = "Can't force revision creation - the document was not saved on the server yet. document: a.";
+    wire.check_error("POST /databases/db/bulk_docs", &revision, 400, "InvalidOperationException", message);
     let number = revision.replace("\"Before\"", "5");
     let message = "'ForceRevisionCreationStrategy' of a command must be text";
     wire.check_error("POST /databases/db/bulk_docs", &number, 400, "InvalidOperationException", message);

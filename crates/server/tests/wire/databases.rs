@@ -124,7 +124,6 @@ fn what_a_record_cannot_set_up_yet_is_refused_by_name() {
     for (record, property, feature) in [
         (r#"{"Encrypted":true}"#, "Encrypted", "encrypted databases"),
         (r#"{"Sharding":{"Shards":{"0":{}}}}"#, "Sharding", "sharding"),
-        (r#"{"Revisions":{"Default":{}}}"#, "Revisions", "revisions"),
         (r#"{"TimeSeries":{"Disabled":false}}"#, "TimeSeries", "time series"),
         (r#"{"Indexes":{"X":{}}}"#, "Indexes", "indexes in the record of a database"),
         (r#"{"QueueSinks":[{}]}"#, "QueueSinks", "ETL and connection strings"),

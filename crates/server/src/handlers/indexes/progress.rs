@@ -80,7 +80,7 @@ fn count_after(documents: &Snapshot<'_>, source: &IndexSource, etag: u64) -> dat
     match (source.kind, collection) {
         (ItemKind::Document, None) => documents.after(etag).skip_documents(COUNTED_ITEMS_MAX),
         (ItemKind::Document, Some(name)) => documents.collection_after(name, etag)?.skip_documents(COUNTED_ITEMS_MAX),
-        (ItemKind::Attachment | ItemKind::Counter | ItemKind::CompareExchange, _) => {
+        (ItemKind::Attachment | ItemKind::Counter | ItemKind::CompareExchange | ItemKind::Revision, _) => {
             let items = documents.items(&[source.kind], collection, etag)?;
             items.take(COUNTED_ITEMS_MAX as usize).try_fold(0, |count, item| item.map(|_| count + 1))
         }

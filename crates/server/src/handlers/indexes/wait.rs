@@ -74,6 +74,7 @@ impl IndexWait {
                 CommandResult::Delete { .. }
                 | CommandResult::DeletePrefixed { .. }
                 | CommandResult::PatchMany
+                | CommandResult::Revision { .. }
                 | CommandResult::AttachmentPut { .. }
                 | CommandResult::AttachmentDelete { .. }
                 | CommandResult::AttachmentCopy { .. }

@@ -1,0 +1,253 @@
+//! Operations that go through the documents that have revisions: enforcing the configuration, adopting orphans, reverting to a time.
+//!
+//! Each goes over the documents in the order of their keys, as they are when it comes there, and changes some of them in each transaction.
+//! It can be killed between two transactions; what was changed before stays changed.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use documents::limits::REVISED_DOCUMENTS_AT_ONCE;
+use documents::{
+    Date, EMPTY_COLLECTION, Flags, RevertTo, RevisionsConfiguration, RevisionsOf, RevisionsWrite, Snapshot, Write,
+};
+
+use crate::limits::REVISIONS_WARNINGS_MAX;
+use crate::operations::{Operation, OperationResult, OperationStatus, Progress};
+use crate::{Database, Error, Result};
+
+/// What is done with the documents that have revisions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RevisionsWork {
+    /// Removes what the configuration lets go.
+    Enforce {
+        /// Also revisions that were made by force, of collections without a configuration.
+        with_forced: bool,
+        /// Only of these collections; empty: of all.
+        collections: Vec<String>,
+    },
+    /// Documents that do not exist but have revisions get into the bin.
+    Adopt {
+        /// Only of these collections; empty: of all.
+        collections: Vec<String>,
+    },
+    /// Brings each document back to its state at a time.
+    Revert {
+        /// The time.
+        time: Date,
+        /// Only of these collections; empty: of all.
+        collections: Vec<String>,
+    },
+}
+
+/// What a change of revisions came to so far.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RevisionsReport {
+    /// What is done.
+    pub work: RevisionsWork,
+    /// Revisions of the documents that were looked at.
+    pub scanned_revisions: u64,
+    /// Documents that were looked at.
+    pub scanned_documents: u64,
+    /// Revisions that were removed, documents that were adopted or reverted.
+    pub changed: u64,
+    /// What people should know of documents, by their ids; of many only the first.
+    pub warnings: BTreeMap<String, String>,
+}
+
+/// An operation on revisions that has started.
+pub struct RevisionsOperation {
+    database: Arc<Database>,
+    operation: Arc<Operation>,
+    work: RevisionsWork,
+}
+
+/// Dropped without a run, or by a panic: the operation reports a failure.
+impl Drop for RevisionsOperation {
+    fn drop(&mut self) {
+        // The first end counts.
+        self.operation.end(OperationStatus::Faulted(Arc::new(storage::Error::JobPanicked.into())));
+    }
+}
+
+impl RevisionsWork {
+    /// What is done, in words.
+    pub fn description(&self) -> &'static str {
+        match self {
+            RevisionsWork::Enforce { .. } => "Enforce the configuration of revisions",
+            RevisionsWork::Adopt { .. } => "Adopt orphaned revisions",
+            RevisionsWork::Revert { .. } => "Revert documents to a time",
+        }
+    }
+
+    fn collections(&self) -> &[String] {
+        match self {
+            RevisionsWork::Enforce { collections, .. }
+            | RevisionsWork::Adopt { collections }
+            | RevisionsWork::Revert { collections, .. } => collections,
+        }
+    }
+}
+
+impl RevisionsOperation {
+    /// Starts the operation.
+    ///
+    /// # Errors
+    ///
+    /// As [`Operations::start`](crate::Operations::start).
+    pub fn begin(database: &Arc<Database>, work: RevisionsWork) -> Result<RevisionsOperation> {
+        let operations = database.operations();
+        let operation = operations.start(operations.next_id(), work.description())?;
+        Ok(RevisionsOperation { database: database.clone(), operation, work })
+    }
+
+    /// Its operation.
+    pub fn operation(&self) -> &Arc<Operation> {
+        &self.operation
+    }
+
+    /// Does the work, and ends the operation with the outcome. For threads that may block.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Canceled`]; storage fails. What was changed before stays changed.
+    pub fn run(self) -> Result<RevisionsReport> {
+        let outcome = self.go_through();
+        self.operation.end(match &outcome {
+            Ok(report) => OperationStatus::Completed(OperationResult {
+                total: report.changed,
+                documents_processed: report.scanned_documents,
+                revisions: Some(Arc::new(report.clone())),
+                ..OperationResult::default()
+            }),
+            Err(Error::Canceled) => OperationStatus::Canceled,
+            Err(error) => OperationStatus::Faulted(Arc::new(error.clone())),
+        });
+        outcome
+    }
+
+    fn go_through(&self) -> Result<RevisionsReport> {
+        let mut report = RevisionsReport {
+            work: self.work.clone(),
+            scanned_revisions: 0,
+            scanned_documents: 0,
+            changed: 0,
+            warnings: BTreeMap::new(),
+        };
+        let mut after: Option<String> = None;
+        loop {
+            if self.operation.is_killed() {
+                return Err(Error::Canceled);
+            }
+            let (write, last) = {
+                let snapshot = self.database.read();
+                let found = snapshot.documents_with_revisions(after.as_deref(), REVISED_DOCUMENTS_AT_ONCE)?;
+                let last = found.last().map(|of| of.document_id.clone());
+                (self.write_of(&snapshot, found, &mut report)?, last)
+            };
+            if let Some(write) = write {
+                report.changed += self.database.write_blocking(&Write::Revisions(write))?.count()?;
+            }
+            self.operation.set_progress(Progress {
+                processed: report.scanned_documents,
+                documents_processed: report.scanned_documents,
+                last_processed_id: last.clone(),
+                revisions: Some(Arc::new(report.clone())),
+                ..Progress::default()
+            });
+            after = Some(match last {
+                Some(last) => last,
+                None => return Ok(report),
+            });
+        }
+    }
+
+    /// The write for some documents; `None`: nothing is to be done.
+    fn write_of(
+        &self,
+        snapshot: &Snapshot<'_>,
+        found: Vec<RevisionsOf>,
+        report: &mut RevisionsReport,
+    ) -> Result<Option<RevisionsWrite>> {
+        let collections = self.work.collections();
+        let is_meant = |of: &RevisionsOf| {
+            collections.is_empty() || collections.iter().any(|name| documents::id::is_same(name, &of.collection))
+        };
+        let mut document_ids = Vec::new();
+        for of in found.into_iter().filter(is_meant) {
+            report.scanned_documents += 1;
+            report.scanned_revisions += snapshot.revision_count(&of.document_id)?;
+            document_ids.push(of.document_id);
+        }
+        if document_ids.is_empty() {
+            return Ok(None);
+        }
+        Ok(match &self.work {
+            RevisionsWork::Enforce { with_forced, .. } => {
+                Some(RevisionsWrite::Enforce { document_ids, with_forced: *with_forced })
+            }
+            RevisionsWork::Adopt { .. } => Some(RevisionsWrite::Adopt { document_ids }),
+            RevisionsWork::Revert { time, .. } => {
+                let configuration = self.database.documents().stamp().revisions;
+                let mut reverts = Vec::new();
+                for document_id in document_ids {
+                    if let Some(to) = revert_of((snapshot, &configuration), &document_id, *time, report)? {
+                        reverts.push((document_id, to));
+                    }
+                }
+                (!reverts.is_empty()).then_some(RevisionsWrite::Revert(reverts))
+            }
+        })
+    }
+}
+
+/// What a document has to become to be as it was at a time; `None`: it is so.
+fn revert_of(
+    (snapshot, configuration): (&Snapshot<'_>, &RevisionsConfiguration),
+    document_id: &str,
+    time: Date,
+    report: &mut RevisionsReport,
+) -> Result<Option<RevertTo>> {
+    let current = snapshot.get(document_id)?;
+    if let Some(at_time) = snapshot.revision_before(document_id, time)? {
+        let document = at_time.document()?;
+        return Ok(match &current {
+            None if at_time.is_deletion() => None,
+            Some(_) if at_time.is_deletion() => Some(RevertTo::Deleted),
+            Some(current) if current.has_change_vector(&document.change_vector()) => None,
+            Some(current)
+                if current.body().bytes() == document.body().bytes()
+                    && current.stored_metadata() == document.stored_metadata() =>
+            {
+                None
+            }
+            _ => Some(RevertTo::Vector(document.change_vector())),
+        });
+    }
+    // There was no such document, or the revisions of that time are gone: the first one that is there tells.
+    if current.is_none() {
+        return Ok(None);
+    }
+    let count = snapshot.revision_count(document_id)?;
+    let Some(oldest) = snapshot.revisions(document_id, count.saturating_sub(1), 1)?.first().copied() else {
+        return Ok(None);
+    };
+    let oldest = snapshot.revision_at(oldest)?;
+    let document = oldest.document()?;
+    let is_made_later = document.flags().has(Flags::FROM_OLD_DOCUMENT) || document.flags().has(Flags::FORCE_CREATED);
+    let limits = configuration.of(document.collection().as_deref().unwrap_or(EMPTY_COLLECTION));
+    let is_limited =
+        limits.is_some_and(|limits| limits.age_min.is_some() || limits.count_min.is_some_and(|kept| count >= kept));
+    if !is_made_later && !is_limited {
+        return Ok(Some(RevertTo::Deleted));
+    }
+    if report.warnings.len() < REVISIONS_WARNINGS_MAX {
+        let warning = format!(
+            "Reverted to oldest revision, since no revision prior to '{time}' was found and older ones were removed."
+        );
+        report.warnings.insert(document_id.to_owned(), warning);
+    }
+    match current.is_some_and(|current| current.has_change_vector(&document.change_vector())) || oldest.is_deletion() {
+        true => Ok(None),
+        false => Ok(Some(RevertTo::Vector(document.change_vector()))),
+    }
+}

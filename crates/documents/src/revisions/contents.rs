@@ -1,0 +1,61 @@
+//! The contents of attachments that revisions hold: a revision of a document that lists attachments refers to their contents itself, so
+//! that they stay when the document loses them.
+
+use json::{Kind, Raw, Writer};
+
+use crate::attachments::check::ContentUses;
+use crate::attachments::contents::NewContent;
+use crate::attachments::hash::ContentHash;
+use crate::attachments::list::PROPERTY;
+use crate::wire::server_metadata::{property, with_property};
+use crate::{Error, Result, Writing};
+
+fn hash_of(attachment: Raw<'_>) -> Option<ContentHash> {
+    ContentHash::parse(&attachment.get("Hash").and_then(Raw::as_str)?)
+}
+
+/// The hashes of the attachments that server metadata list.
+fn hashes(server_metadata: &[u8]) -> Vec<ContentHash> {
+    let Some(list) = property(server_metadata, PROPERTY) else { return Vec::new() };
+    let list = Raw::new(&list);
+    if list.kind() != Kind::Array {
+        return Vec::new();
+    }
+    list.elements().filter_map(hash_of).collect()
+}
+
+/// Counts the contents that a revision refers to.
+pub(super) fn count(server_metadata: &[u8], uses: &mut ContentUses) {
+    hashes(server_metadata).into_iter().for_each(|hash| *uses.entry(hash).or_default() += 1);
+}
+
+impl Writing<'_, '_> {
+    /// Refers to the contents that server metadata list; gives the metadata with those that there are.
+    pub(super) fn hold_contents(&mut self, server_metadata: &[u8]) -> Result<Vec<u8>> {
+        let Some(list) = property(server_metadata, PROPERTY) else { return Ok(server_metadata.to_vec()) };
+        let list = Raw::new(&list);
+        let mut held = Vec::new();
+        if list.kind() == Kind::Array {
+            for attachment in list.elements() {
+                let Some(hash) = hash_of(attachment) else { continue };
+                match self.link_content(&NewContent::known(hash)) {
+                    Ok(_) => held.push(attachment.bytes()),
+                    // It went with the change that is under way, or was never imported.
+                    Err(Error::UploadLost) => {}
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+        let value = (!held.is_empty()).then(|| {
+            let mut value = Vec::new();
+            Writer::new(&mut value).array(|json| held.iter().for_each(|attachment| _ = json.raw(attachment)));
+            value
+        });
+        Ok(with_property(server_metadata, PROPERTY, value))
+    }
+
+    /// Lets the contents go that a revision refers to.
+    pub(super) fn release_contents(&mut self, server_metadata: &[u8]) -> Result<()> {
+        hashes(server_metadata).into_iter().try_for_each(|hash| self.release_content(hash))
+    }
+}

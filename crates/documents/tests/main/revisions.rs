@@ -1,0 +1,408 @@
+//! Revisions: what each write keeps, what limits remove, and a model against a list.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rookery_documents::*;
+use storage::{Environment, Options};
+use testing::effort;
+use testing::random::Random;
+use testing::seeds::{self, Case};
+
+fn store() -> DocumentStore {
+    DocumentStore::open(Environment::in_memory(Options::default()).unwrap(), StoreOptions::default()).unwrap()
+}
+
+const ON: CollectionRevisions = CollectionRevisions {
+    is_disabled: false,
+    count_min: None,
+    age_min: None,
+    purges_on_delete: false,
+    delete_count_max: None,
+};
+
+fn configure(store: &DocumentStore, collections: &[(&str, CollectionRevisions)]) {
+    let collections = collections.iter().map(|(name, limits)| ((*name).to_owned(), *limits)).collect();
+    let revisions = Arc::new(RevisionsConfiguration { default: None, collections });
+    store.configure(StoreSettings { revisions, ..StoreSettings::default() });
+}
+
+fn document(collection: &str, body: &str) -> Vec<u8> {
+    format!(r#"{{"N":{body},"@metadata":{{"@collection":"{collection}"}}}}"#).into_bytes()
+}
+
+fn run(store: &DocumentStore, fill: impl FnOnce(&mut Batch)) -> Result<Outcome> {
+    let mut batch = Batch::new();
+    fill(&mut batch);
+    store.apply(&Write::batch(batch), store.stamp())?.answer.outcome()
+}
+
+fn put(store: &DocumentStore, id: &str, body: &str) -> String {
+    let outcome = run(store, |batch| batch.put(id, &document("Users", body), Expected::Any).unwrap()).unwrap();
+    let [CommandResult::Put { change_vector, .. }] = outcome.results.as_slice() else { panic!("{outcome:?}") };
+    change_vector.clone()
+}
+
+fn delete(store: &DocumentStore, id: &str) {
+    run(store, |batch| batch.delete(id, Expected::Any).unwrap()).unwrap();
+}
+
+fn command(store: &DocumentStore, text: &str) -> Result<CommandResult> {
+    let commands = [br#"["#.as_slice(), text.as_bytes(), b"]"].concat();
+    let mut batch = Batch::new();
+    let mut minifier = json::Minifier::new();
+    for element in minifier.minify(&commands)?.elements() {
+        batch.push_bulk_element(element.bytes())?;
+    }
+    let mut outcome = store.apply(&Write::batch(batch), store.stamp())?.answer.outcome()?;
+    Ok(outcome.results.pop().unwrap())
+}
+
+fn change(store: &DocumentStore, write: RevisionsWrite) -> u64 {
+    let mut log = Vec::new();
+    Write::Revisions(write).encode(&mut log).unwrap();
+    store.apply(&Write::decode(&log).unwrap(), store.stamp()).unwrap().answer.count().unwrap()
+}
+
+/// Body and flags of each revision, the newest first.
+fn shown(store: &DocumentStore, id: &str) -> Vec<String> {
+    let snapshot = store.read();
+    let places = snapshot.revisions(id, 0, u64::MAX).unwrap();
+    assert_eq!(snapshot.revision_count(id).unwrap(), places.len() as u64);
+    let show = |place| {
+        let revision = snapshot.revision_at(place).unwrap();
+        let document = revision.document().unwrap();
+        format!("{} {}", String::from_utf8_lossy(document.body().bytes()), document.flags())
+    };
+    places.into_iter().map(show).collect()
+}
+
+fn bin(store: &DocumentStore) -> Vec<String> {
+    let snapshot = store.read();
+    let places = snapshot.revisions_bin(0, 100).unwrap();
+    places.into_iter().map(|place| snapshot.revision_at(place).unwrap().document().unwrap().id().to_owned()).collect()
+}
+
+fn flags(store: &DocumentStore, id: &str) -> String {
+    store.read().get(id).unwrap().unwrap().flags().to_string()
+}
+
+#[track_caller]
+fn verify(store: &DocumentStore) {
+    assert_eq!(store.read().verify().unwrap().problems, Vec::<String>::new());
+}
+
+#[test]
+fn each_change_of_a_configured_collection_is_kept() {
+    let store = store();
+    let old = put(&store, "users/1", "0");
+    configure(&store, &[("uSERs", ON)]);
+    let first = put(&store, "users/1", "1");
+    assert_eq!(flags(&store, "users/1"), "HasRevisions");
+    let expected = [r#"{"N":1} HasRevisions, Revision"#, r#"{"N":0} HasRevisions, FromOldDocumentRevision, Revision"#];
+    assert_eq!(shown(&store, "users/1"), expected);
+    // The same document again is no other state.
+    put(&store, "users/1", "1");
+    assert_eq!(shown(&store, "users/1"), expected);
+    let snapshot = store.read();
+    for (vector, body) in [(&old, br#"{"N":0}"#), (&first, br#"{"N":1}"#)] {
+        let revision = snapshot.revision_by_vector(vector).unwrap().unwrap();
+        assert_eq!(revision.document().unwrap().body().bytes(), body);
+        assert_eq!(revision.document().unwrap().change_vector(), *vector);
+    }
+    assert!(snapshot.revision_by_vector("A:77-x").unwrap().is_none());
+    drop(snapshot);
+    run(&store, |batch| batch.put("dogs/1", &document("Dogs", "1"), Expected::Any).unwrap()).unwrap();
+    assert_eq!(shown(&store, "dogs/1"), Vec::<String>::new());
+    verify(&store);
+}
+
+#[test]
+fn a_deletion_is_kept_and_shown_in_the_bin_until_the_document_is_back() {
+    let store = store();
+    configure(&store, &[("Users", ON)]);
+    for body in ["1", "2"] {
+        put(&store, "users/1", body);
+    }
+    put(&store, "users/2", "1");
+    delete(&store, "users/2");
+    delete(&store, "users/1");
+    assert_eq!(bin(&store), ["users/1", "users/2"]);
+    assert_eq!(shown(&store, "users/1")[0], "{} HasRevisions, DeleteRevision");
+    verify(&store);
+    put(&store, "USERS/1", "3");
+    assert_eq!(bin(&store), ["users/2"]);
+    assert_eq!(shown(&store, "users/1").len(), 4);
+    // Without a configuration nothing new is kept, but deletions of documents with revisions are.
+    configure(&store, &[]);
+    put(&store, "users/2", "4");
+    assert_eq!((bin(&store).len(), flags(&store, "users/2").as_str()), (0, "HasRevisions"));
+    delete(&store, "users/2");
+    assert_eq!(bin(&store), ["users/2"]);
+    assert_eq!(shown(&store, "users/2").len(), 3);
+    verify(&store);
+    configure(&store, &[("Users", CollectionRevisions { purges_on_delete: true, ..ON })]);
+    delete(&store, "users/1");
+    assert_eq!(shown(&store, "users/1"), Vec::<String>::new());
+    verify(&store);
+}
+
+#[test]
+fn limits_remove_the_oldest() {
+    let store = store();
+    configure(&store, &[("Users", CollectionRevisions { count_min: Some(3), ..ON })]);
+    for body in ["1", "2", "3", "4", "5"] {
+        put(&store, "users/1", body);
+    }
+    delete(&store, "users/1");
+    let bodies: Vec<String> =
+        shown(&store, "users/1").iter().map(|shown| shown[..7.min(shown.len())].to_owned()).collect();
+    assert_eq!(bodies, ["{} HasR", r#"{"N":5}"#, r#"{"N":4}"#]);
+    // Both limits: what is older than the age and over the count.
+    let hour = 36_000_000_000;
+    configure(&store, &[("Users", CollectionRevisions { count_min: Some(1), age_min: Some(hour), ..ON })]);
+    put(&store, "users/1", "6");
+    assert_eq!(shown(&store, "users/1").len(), 4);
+    configure(&store, &[("Users", CollectionRevisions { count_min: Some(1), delete_count_max: Some(2), ..ON })]);
+    put(&store, "users/1", "7");
+    assert_eq!(shown(&store, "users/1").len(), 3);
+    configure(&store, &[("Users", CollectionRevisions { count_min: Some(0), ..ON })]);
+    put(&store, "users/1", "8");
+    assert_eq!((shown(&store, "users/1").len(), flags(&store, "users/1").as_str()), (0, ""));
+    put(&store, "users/9", "8");
+    assert_eq!(flags(&store, "users/9"), "");
+    verify(&store);
+}
+
+#[test]
+fn a_revision_can_be_forced() {
+    let store = store();
+    put(&store, "users/1", "0");
+    let force = r#"{"Type":"ForceRevisionCreation","Id":"users/1"}"#;
+    let created = |result| match result {
+        CommandResult::Revision { is_created, flags, .. } => (is_created, flags.to_string()),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(created(command(&store, force).unwrap()), (true, "HasRevisions".to_owned()));
+    assert_eq!(created(command(&store, force).unwrap()), (false, "HasRevisions".to_owned()));
+    put(&store, "users/1", "1");
+    let before = r#"{"Type":"PUT","Id":"users/1","ForceRevisionCreationStrategy":"Before","Document":{"N":2,"@metadata":{"@collection":"Users"}}}"#;
+    command(&store, before).unwrap();
+    let expected =
+        [r#"{"N":1} HasRevisions, Revision, ForceCreated"#, r#"{"N":0} HasRevisions, Revision, ForceCreated"#];
+    assert_eq!(shown(&store, "users/1"), expected);
+    let refused = command(&store, &before.replace("users/1", "users/2")).unwrap_err().to_string();
+    assert!(refused.contains("the document was not saved on the server yet. document: users/2."), "{refused}");
+    let refused = command(&store, &force.replace("users/1", "users/2")).unwrap_err().to_string();
+    assert!(refused.contains("Failed to create revision for document users/2"), "{refused}");
+    verify(&store);
+}
+
+#[test]
+fn counters_are_kept_as_their_values() {
+    let store = store();
+    configure(&store, &[("Users", ON)]);
+    put(&store, "users/1", "1");
+    let raise = |delta| {
+        let operation = CounterOperation { name: "Likes".to_owned(), action: CounterAction::Increment(delta) };
+        run(&store, |batch| batch.push_counters(CounterCommand::new("users/1", vec![operation], false).unwrap()))
+            .unwrap();
+    };
+    raise(3);
+    assert_eq!(shown(&store, "users/1").len(), 2, "the name of a counter is part of the document");
+    raise(4);
+    assert_eq!(shown(&store, "users/1").len(), 2, "its value is not");
+    put(&store, "users/1", "2");
+    let snapshot = store.read();
+    let place = snapshot.revisions("users/1", 0, 1).unwrap()[0];
+    let revision = snapshot.revision_at(place).unwrap();
+    assert_eq!(revision.document().unwrap().server_metadata(), br#""@counters-snapshot":{"Likes":7}"#);
+    verify(&store);
+}
+
+#[test]
+fn administrators_delete_enforce_adopt_revert_and_import() {
+    let store = store();
+    configure(&store, &[("Users", ON)]);
+    let vectors: Vec<String> = ["1", "2", "3", "4"].iter().map(|body| put(&store, "users/1", body)).collect();
+    let ids = || vec!["USERS/1".to_owned()];
+    let delete_some = |vectors: Vec<String>, with_forced| {
+        change(&store, RevisionsWrite::Delete { document_ids: ids(), vectors, from: None, to: None, with_forced })
+    };
+    assert_eq!(delete_some(vec![vectors[1].clone(), vectors[1].clone(), "x".to_owned()], true), 1);
+    let revert = |to| change(&store, RevisionsWrite::Revert(vec![("users/1".to_owned(), to)]));
+    assert_eq!(revert(RevertTo::Vector(vectors[0].clone())), 1);
+    assert_eq!(flags(&store, "users/1"), "HasRevisions, Reverted");
+    assert_eq!(shown(&store, "users/1")[0], r#"{"N":1} HasRevisions, Revision, Reverted"#);
+    let wrong = RevisionsWrite::Revert(vec![("users/2".to_owned(), RevertTo::Vector(vectors[0].clone()))]);
+    let refused = store.apply(&Write::Revisions(wrong), store.stamp()).unwrap_err().to_string();
+    assert!(refused.contains("doesn't exist (id: 'users/2')"), "{refused}");
+    configure(&store, &[("Users", CollectionRevisions { count_min: Some(2), ..ON })]);
+    assert_eq!(change(&store, RevisionsWrite::Enforce { document_ids: ids(), with_forced: false }), 2);
+    configure(&store, &[]);
+    assert_eq!(change(&store, RevisionsWrite::Enforce { document_ids: ids(), with_forced: false }), 2);
+    assert_eq!(flags(&store, "users/1"), "Reverted", "no revision is left");
+    let text = r#"{"N":9,"@metadata":{"@collection":"Users","@change-vector":"B:7-other","@id":"users/7","@flags":"HasRevisions, Revision",
+        "@last-modified":"2020-01-01T00:00:00.0000000Z"}}"#;
+    let imported = || RevisionsWrite::Import(vec![ImportedRevision::parse(text.as_bytes()).unwrap()]);
+    assert_eq!((change(&store, imported()), change(&store, imported())), (1, 0));
+    assert!(bin(&store).is_empty());
+    let adopt =
+        || change(&store, RevisionsWrite::Adopt { document_ids: vec!["users/7".to_owned(), "users/1".to_owned()] });
+    assert_eq!((adopt(), adopt()), (1, 0));
+    assert_eq!(bin(&store), ["users/7"]);
+    let clean = |before| change(&store, RevisionsWrite::CleanBin { before, count_max: 9 });
+    assert_eq!(clean(Date::from_ticks(1)), 0);
+    let documents = store.read().documents_with_revisions(None, 10).unwrap();
+    assert_eq!(documents, [RevisionsOf { document_id: "users/7".to_owned(), collection: "Users".to_owned() }]);
+    assert_eq!(clean(Date::from_ticks(u64::MAX >> 2)), 1);
+    assert!(shown(&store, "users/7").is_empty() && bin(&store).is_empty());
+    verify(&store);
+}
+
+#[test]
+fn small_changes_cost_little() {
+    let store = store();
+    configure(&store, &[("Users", ON)]);
+    let filler = |at: u64| format!("\"{}\"", "0123456789abcdef".repeat(640 / 4).replace('7', &(at % 10).to_string()));
+    let body = |at: u64| format!(r#"[{at},{},{},{at},{},{}]"#, filler(1), filler(2), filler(3), at * 7919);
+    for at in 0..100 {
+        put(&store, "users/1", &body(at));
+    }
+    let size = store.read().statistics().unwrap().counts[ItemKind::Revision].size;
+    let whole = store.read().get("users/1").unwrap().unwrap().size() as u64;
+    assert!(size < 3 * whole, "{size} bytes for 100 revisions of {whole}");
+    let snapshot = store.read();
+    for (at, place) in snapshot.revisions("users/1", 0, 100).unwrap().into_iter().enumerate() {
+        let revision = snapshot.revision_at(place).unwrap();
+        assert_eq!(
+            revision.document().unwrap().body().bytes(),
+            format!(r#"{{"N":{}}}"#, body(99 - at as u64)).as_bytes()
+        );
+    }
+    drop(snapshot);
+    verify(&store);
+}
+
+/// The states of a document, the oldest first: change vector and body; `None`: deleted.
+type History = Vec<(String, Option<String>)>;
+
+#[derive(Default)]
+struct Model {
+    documents: BTreeMap<String, String>,
+    histories: BTreeMap<String, History>,
+}
+
+fn random_body(random: &mut Random, before: Option<&String>) -> String {
+    match before {
+        Some(before) if random.below(3) > 0 => {
+            let mut body = before.clone();
+            let at = 1 + random.below(body.len() as u64 - 1) as usize;
+            body.replace_range(at..at, &"xyz"[..random.below(3) as usize]);
+            body
+        }
+        _ => {
+            let size = [3, 300, 5_000][random.below(3) as usize];
+            let text: String = (0..size).map(|_| char::from(b'a' + random.below(26) as u8)).collect();
+            format!("\"{text}\"")
+        }
+    }
+}
+
+fn model_run(seed: u64, steps: u32) {
+    let mut random = Random::new(seed);
+    let folder = tempfile::tempdir().unwrap();
+    let open = || {
+        let environment = Environment::open(folder.path(), Options::default()).unwrap();
+        DocumentStore::open(environment, StoreOptions::default()).unwrap()
+    };
+    let (mut store, mut model, mut kept) = (open(), Model::default(), 5);
+    let limits = |kept| CollectionRevisions { count_min: Some(kept), ..ON };
+    configure(&store, &[("Users", limits(kept))]);
+    for _ in 0..steps {
+        let id = format!("users/{}", random.below(3));
+        let history = model.histories.entry(id.clone()).or_default();
+        match random.below(12) {
+            0 => {
+                drop(store);
+                store = open();
+                configure(&store, &[("Users", limits(kept))]);
+            }
+            1 => {
+                kept = 1 + random.below(9);
+                configure(&store, &[("Users", limits(kept))]);
+            }
+            2 if model.documents.remove(&id).is_some() => {
+                delete(&store, &id);
+                let vector = store.read().revisions(&id, 0, 1).unwrap()[0];
+                let vector = store.read().revision_at(vector).unwrap().document().unwrap().change_vector();
+                history.push((vector, None));
+                history.drain(..history.len().saturating_sub(kept as usize));
+            }
+            3 if !history.is_empty() => {
+                let (vector, _) = history.remove(random.below(history.len() as u64) as usize);
+                let write = RevisionsWrite::Delete {
+                    document_ids: vec![id],
+                    vectors: vec![vector],
+                    from: None,
+                    to: None,
+                    with_forced: true,
+                };
+                assert_eq!(change(&store, write), 1);
+            }
+            4 => {
+                let copy = Environment::in_memory(Options::default()).unwrap();
+                store.copy_into(&copy, |_| true).unwrap();
+                let copy = DocumentStore::open(copy, StoreOptions::default()).unwrap();
+                compare(&copy, &model);
+            }
+            _ => {
+                let body = random_body(&mut random, model.documents.get(&id));
+                let is_same = model.documents.get(&id) == Some(&body);
+                let vector = put(&store, &id, &body);
+                if !is_same {
+                    history.push((vector, Some(body.clone())));
+                    history.drain(..history.len().saturating_sub(kept as usize));
+                } else if history.len() > kept as usize {
+                    history.drain(..history.len() - kept as usize);
+                }
+                model.documents.insert(id, body);
+            }
+        }
+        compare(&store, &model);
+    }
+    assert!(store.environment().verify().unwrap().problems.is_empty());
+}
+
+fn compare(store: &DocumentStore, model: &Model) {
+    let snapshot = store.read();
+    for (id, history) in &model.histories {
+        let places = snapshot.revisions(id, 0, u64::MAX).unwrap();
+        assert_eq!(places.len(), history.len(), "{id}");
+        for (place, (vector, body)) in places.into_iter().rev().zip(history) {
+            let revision = snapshot.revision_at(place).unwrap();
+            let document = revision.document().unwrap();
+            assert_eq!(document.change_vector(), *vector);
+            assert_eq!(revision.is_deletion(), body.is_none());
+            let expected = body.as_ref().map_or("{}".to_owned(), |body| format!(r#"{{"N":{body}}}"#));
+            assert_eq!(String::from_utf8_lossy(document.body().bytes()), expected);
+        }
+        let is_binned = snapshot
+            .revisions_bin(0, 9)
+            .unwrap()
+            .into_iter()
+            .any(|place| snapshot.revision_at(place).unwrap().document().unwrap().id() == id);
+        let is_deleted = !model.documents.contains_key(id) && history.last().is_some_and(|(_, body)| body.is_none());
+        assert_eq!(is_binned, is_deleted, "{id}");
+    }
+    drop(snapshot);
+    verify(store);
+}
+
+#[test]
+fn revisions_are_what_a_list_says() {
+    for seed in seeds::drawn(3, 60) {
+        let _case = Case::of(seed);
+        model_run(seed, effort::choose(120, 600));
+    }
+}
