@@ -53,7 +53,8 @@ pub use compare_exchange::{
     BulkDocs, ClusterTransaction, CompareExchangeValue, Exchanged, TransactionOutcome, ValueChange, ValuesByPrefix,
     Violation, is_guard,
 };
-pub use constraints::{ConstraintChange, Duplicate, UniqueConstraint};
+pub use constraints::duplicate::Duplicate;
+pub use constraints::{ConstraintChange, UniqueConstraint};
 pub use counters::command::{CounterAction, CounterCommand, CounterDetail, CounterOperation};
 pub use counters::includes::{ALL_COUNTERS, CounterIncludes};
 pub use counters::read::Counter;

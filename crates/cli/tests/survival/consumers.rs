@@ -1,5 +1,5 @@
-//! Consumers of changes beside kills of the server and of themselves: workers of subscriptions, alone and shared, and a follower of the change
-//! feed with a cursor.
+//! Consumers of changes beside kills of the server and of themselves: workers of subscriptions, alone and shared, and a follower of the
+//! change feed with a cursor.
 //!
 //! * Every committed change is delivered at least once: when all have caught up, each has seen the latest version of each document.
 //! * A confirmed acknowledgement of a worker that is alone is not lost: what it covers does not come again. Workers that share have one
@@ -199,8 +199,8 @@ fn stored(client: &mut Client) -> BTreeMap<String, u64> {
     answer["Results"].as_array().unwrap().iter().map(|document| of(document).unwrap()).collect()
 }
 
-/// A worker, until the server is gone or it has caught up. It is killed itself at times: between a batch and its acknowledgement, and between
-/// that and its confirmation.
+/// A worker, until the server is gone or it has caught up. It is killed itself at times: between a batch and its acknowledgement, and
+/// between that and its confirmation.
 fn work(server: &Server, name: &str, strategy: &str, seen: &Mutex<Seen>, mut random: Random, catches_up: bool) {
     loop {
         let mut talk = match Talk::connect(server, name, strategy, catches_up) {

@@ -3,7 +3,8 @@
 use json::Raw;
 use storage::{Location, Tree};
 
-use super::{CONSTRAINT, CONSTRAINTS, ConstraintChange, Duplicate, Pending, Prepared, UniqueConstraint};
+use super::duplicate::Duplicate;
+use super::{CONSTRAINT, CONSTRAINTS, ConstraintChange, Pending, Prepared, UniqueConstraint};
 use crate::definitions::DEFINITIONS;
 use crate::ids::id;
 use crate::items::found::Existing;
