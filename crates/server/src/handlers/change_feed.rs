@@ -74,7 +74,7 @@ enum Woken {
     Stopped,
 }
 
-/// Somebody who reads the feed of a database.
+/// A client that reads the feed of a database.
 struct Reader {
     node: Arc<Node>,
     database: Arc<Database>,
