@@ -144,6 +144,15 @@ const subscriptions = createRoute({
   component: lazyRouteComponent(() => import("./screens/subscriptions/page"), "Subscriptions"),
 });
 
+const revisions = createRoute({
+  getParentRoute: () => database,
+  path: "/revisions",
+  // `id`: the document; the deleted ones without it. `at`: the change vector of a revision, `view`: how it is shown.
+  validateSearch: (search): { id?: string; at?: string; view?: string } =>
+    defined({ id: text(search["id"]), at: text(search["at"]), view: text(search["view"]) }),
+  component: lazyRouteComponent(() => import("./screens/revisions/page"), "Revisions"),
+});
+
 const feed = createRoute({
   getParentRoute: () => database,
   path: "/feed",
@@ -200,6 +209,7 @@ export const router = createRouter({
       index,
       compareExchange,
       subscriptions,
+      revisions,
       feed,
       statistics,
       operations,

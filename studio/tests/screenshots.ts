@@ -99,6 +99,12 @@ const SCREENS: Screen[] = [
       await expect(page.getByRole("img", { name: "label.svg" })).toBeVisible();
     },
   },
+  {
+    name: "revisions",
+    place: "/databases/Northwind/revisions?id=categories%2F1-A",
+    ready: (page) => expect(page.getByRole("textbox", { name: /^Revision of/ }).first()).toBeVisible(),
+  },
+  { name: "revisions-bin", place: "/databases/Northwind/revisions", ready: seen("categories/9-A") },
   { name: "compare-exchange", place: "/databases/Northwind/compare-exchange", ready: seen("emails/ann@example.com") },
   {
     name: "compare-exchange-value",
@@ -268,6 +274,14 @@ plain.beforeAll(async ({ request }) => {
     const params = { id: "products/1-A", name, contentType: type };
     await request.put(`${url}/databases/Northwind/attachments`, { params, data, headers: { "Content-Type": type } });
   }
+  const kept = { Default: null, Collections: { Categories: { Disabled: false } } };
+  await request.post(`${url}/databases/Northwind/admin/revisions/config`, { data: kept });
+  for (const description of ["Soft drinks, coffees, teas", "Soft drinks, coffees, teas and beers", "Drinks"]) {
+    const data = { Name: "Beverages", Description: description, "@metadata": { "@collection": "Categories" } };
+    for (const id of ["categories/1-A", "categories/9-A"])
+      await request.put(`${url}/databases/Northwind/docs`, { params: { id }, data });
+  }
+  await request.delete(`${url}/databases/Northwind/docs?id=categories/9-A`);
   const address = { Object: { User: "users/1", Since: "2026-11-01" }, "@metadata": { "@expires": "2090-01-01T00:00:00Z" } };
   await request.put(`${url}/databases/Northwind/cmpxchg?key=emails/ann@example.com&index=0`, { data: address });
   await request.put(`${url}/databases/Northwind/cmpxchg?key=locks/report&index=0`, { data: { Object: "worker-7" } });

@@ -216,6 +216,7 @@ test("each screen can be read in light and dark, and fits on a narrow one", asyn
     ["/databases/Northwind/indexes", /index/],
     ["/databases/Northwind/compare-exchange", "No compare-exchange values"],
     ["/databases/Northwind/subscriptions", "No subscriptions"],
+    ["/databases/Northwind/revisions", "No deleted documents with revisions"],
     ["/databases/Northwind/feed", "No changes yet"],
     ["/databases/Northwind/statistics", "What takes the space"],
     ["/server?tab=settings", "Limits.Connections"],

@@ -140,6 +140,7 @@ test("a user who may only read is offered nothing that writes", async ({ page, s
     ["compare-exchange", "worker-1"],
     ["compare-exchange?key=lock", "You may read this database, but not change it."],
     ["subscriptions", "pens"],
+    ["revisions", "No deleted documents with revisions"],
     ["statistics", "Numbers"],
     ["operations", "No operations"],
     ["lifetimes", "Only administrators of this database can change this."],
@@ -167,6 +168,9 @@ test("a user who may only read is offered nothing that writes", async ({ page, s
   await studio.open("/databases/Reading/feed");
   await expect(page.getByRole("main").getByText("Live", { exact: true })).toBeVisible();
   await studio.open("/databases/Reading/document?id=items%2F1");
+  await page.getByRole("button", { name: "More actions" }).click();
+  await expect(page.getByRole("menuitem")).toHaveText(["Revisions", "Raw, as stored"]);
+  await page.keyboard.press("Escape");
   const files = page.getByRole("region", { name: "Attachments" });
   await expect(files.getByRole("button", { name: "Attach files" })).toHaveCount(0);
   await files.getByRole("button", { name: "Actions for the attachment notes.txt" }).click();

@@ -19,6 +19,7 @@ const SCREENS: [place: string, text: string | RegExp][] = [
   ["/databases/Northwind/index", "New index"],
   ["/databases/Northwind/compare-exchange", "No compare-exchange values"],
   ["/databases/Northwind/subscriptions", "No subscriptions"],
+  ["/databases/Northwind/revisions", "No deleted documents with revisions"],
   ["/databases/Northwind/feed", "No changes yet"],
   ["/databases/Northwind/statistics", "What takes the space"],
   ["/databases/Northwind/operations", "Operations"],

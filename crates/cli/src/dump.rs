@@ -1,8 +1,8 @@
 //! `rookery dump DIR`: the documents of one database as JSON lines, in the order of writing.
 //!
 //! Each line is what a client would get, so that `rookery import` takes it back; after them the attachments, as
-//! `{"@attachment":{"DocumentId":"orders/1","Name":"a.txt","Hash":"..","ContentType":"text/plain","Size":5}}` and lines with their contents in
-//! base64, `{"@content":"aGVsbG8="}`; the counters, one a line, as
+//! `{"@attachment":{"DocumentId":"orders/1","Name":"a.txt","Hash":"..","ContentType":"text/plain","Size":5}}` and lines with their
+//! contents in base64, `{"@content":"aGVsbG8="}`; the counters, one a line, as
 //! `{"@counter":{"DocumentId":"orders/1","CounterName":"likes","TotalValue":7}}`, revisions, `{"@revision":{..}}`, compare-exchange values,
 //! `{"@compare-exchange":{"Key":"names/ann","Value":{"Object":1}}}`, and the identities:
 //! `{"@identity":{"Name":"orders|","Value":7}}`. One snapshot, straight from the files.

@@ -39,6 +39,17 @@ impl ContentUpload {
         Ok(())
     }
 
+    /// Adds a piece, which may follow others that are not durable yet: an error of one of them is one of all that follow it. Returns when
+    /// the piece has a place in the queue of writes. For threads that may wait.
+    ///
+    /// * `done`: called once, when the piece is durable or refused.
+    pub fn append_with(&mut self, bytes: Vec<u8>, done: impl FnOnce(Result<()>) + Send + 'static) {
+        let (at, size) = (self.size, bytes.len() as u64);
+        self.size += size;
+        let append = Write::Upload(Upload::Append { id: self.id, at, bytes });
+        self.database.propose_blocking(append, move |answer| done(answer.map(drop)));
+    }
+
     /// The content that a command links.
     ///
     /// * `hash`: of all pieces.
@@ -58,10 +69,13 @@ impl Drop for ContentUpload {
             return;
         }
         let cancel = Write::Upload(Upload::Cancel(vec![self.id]));
-        // Where the queue is full it stays until the database is opened again, or is old.
-        let lead = self.database.propose(cancel, |outcome| {
-            if let Err(error) = outcome {
-                tracing::warn!(%error, "the content of an attachment that was not stored was not removed");
+        let (database, id) = (Arc::downgrade(&self.database), self.id);
+        let lead = self.database.propose(cancel, move |outcome| {
+            // Where the queue had no room, housekeeping does it. What a closed database has goes when it is opened.
+            if outcome.is_err()
+                && let Some(database) = database.upgrade()
+            {
+                database.abandoned_uploads.lock().push(id);
             }
         });
         // A thread of the storage leads.
@@ -80,7 +94,7 @@ impl Default for InlineRoom {
 }
 
 impl InlineRoom {
-    /// So many bytes.
+    /// Room for `size` bytes.
     pub(crate) fn of(size: usize) -> InlineRoom {
         InlineRoom(size)
     }
@@ -158,14 +172,22 @@ impl ContentReceiver {
 }
 
 impl Database {
-    /// Removes what is left of contents that were removed, in transactions of bounded size. Call it now and then.
+    /// Removes uploads that were given up, and what is left of contents that were removed, in transactions of bounded size. Call it now
+    /// and then.
     ///
     /// # Errors
     ///
     /// Storage fails.
     pub fn free_contents(&self) -> Result<()> {
         // Housekeeping of all databases does not wait for the compaction of one.
-        if self.gate.is_shut() || !self.read().has_contents_to_free()? {
+        if self.gate.is_shut() {
+            return Ok(());
+        }
+        let abandoned = std::mem::take(&mut *self.abandoned_uploads.lock());
+        if !abandoned.is_empty() {
+            self.write_blocking(&Write::Upload(Upload::Cancel(abandoned)))?;
+        }
+        if !self.read().has_contents_to_free()? {
             return Ok(());
         }
         while self.write_blocking(&Write::Upload(Upload::Free))?.count()? > 0 {}

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::time::Instant;
 
 use arc_swap::ArcSwap;
-use documents::{DocumentStore, Etag, Snapshot, StoreOptions};
+use documents::{DocumentStore, Etag, Snapshot, StoreOptions, UploadId};
 use parking_lot::Mutex;
 use storage::Environment;
 
@@ -54,6 +54,8 @@ pub struct Database {
     /// Why it does.
     failure: OnceLock<Error>,
     /// Bytes for which the last write found no room on the device; 0: it found some.
+    /// Uploads that were given up while the queue of writes had no room.
+    pub(crate) abandoned_uploads: Mutex<Vec<UploadId>>,
     space_lacking: AtomicU64,
     /// Dropped after everything above: who sees that it is gone knows that the environment is closed.
     presence: Arc<()>,
@@ -131,6 +133,7 @@ impl Database {
             failed_at: Mutex::default(),
             failure: OnceLock::new(),
             space_lacking: AtomicU64::new(0),
+            abandoned_uploads: Mutex::default(),
             presence: Arc::default(),
         });
         database.store.remove_uploads()?;
@@ -162,6 +165,7 @@ impl Database {
             failed_at: Mutex::default(),
             failure: OnceLock::new(),
             space_lacking: AtomicU64::new(0),
+            abandoned_uploads: Mutex::default(),
             presence: self.presence.clone(),
         });
         self.indexes.belong_to(&database);

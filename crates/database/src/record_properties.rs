@@ -92,7 +92,7 @@ pub static RECORD_PROPERTIES: [RecordProperty; 57] = [
     kept("UnusedDatabaseIds", "[]"),
     kept("SupportedFeatures", "[]"),
     unwritten("SchemaValidation", Feature::SchemaValidation),
-    unwritten("RemoteAttachments", Feature::Attachments),
+    unwritten("RemoteAttachments", Feature::RemoteAttachments),
     unwritten("CdcSinks", Feature::Etl),
     // As the client for Python spells it.
     unwritten("DocumentCompression", Feature::DocumentsCompression),

@@ -1,6 +1,7 @@
 //! Why an operation on documents failed.
 
-use crate::{Duplicate, MissingFeature, Violation};
+use crate::constraints::duplicate::Duplicate;
+use crate::{MissingFeature, Violation};
 
 /// Why an operation on documents failed.
 #[derive(Debug, Clone, thiserror::Error)]

@@ -44,8 +44,8 @@ macro_rules! features {
 }
 
 features! {
-    Attachments, "functions of attachments", "attachments",
-        "Some functions read attachments of documents.";
+    Attachments, "attachments in scripts", "attachments-in-scripts",
+        "Scripts of RavenDB can delete and copy the attachments of a document.";
     RemoteAttachments, "remote attachments", "remote-attachments",
         "RavenDB can move attachments to an object store, and read them from there.";
     TimeSeries, "time series", "time-series",

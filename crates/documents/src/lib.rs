@@ -35,13 +35,13 @@ mod wire;
 mod write;
 mod writing;
 
-pub use attachments::command::{AttachmentAction, AttachmentCommand, AttachmentDetails, content_length};
-pub use attachments::contents::NewContent;
+pub use attachments::command::{AttachmentAction, AttachmentCommand, AttachmentDetails};
+pub use attachments::content::{NewContent, Upload, UploadId};
 pub use attachments::hash::{ContentHash, ContentHasher};
 pub use attachments::read::Attachment;
-pub use attachments::upload::{Upload, UploadId};
 pub use change_vector::{ChangeVector, Order};
 pub use changes::{ChangedCounter, Changes, DocumentChange};
+pub use commands::attachments::content_length;
 pub use commands::batch::Batch;
 pub use commands::command::{Command, CommandKind, Expected};
 pub use commands::outcome::{CommandResult, NO_DATE, Outcome, WrittenPatch};
@@ -53,7 +53,8 @@ pub use compare_exchange::{
     BulkDocs, ClusterTransaction, CompareExchangeValue, Exchanged, TransactionOutcome, ValueChange, ValuesByPrefix,
     Violation, is_guard,
 };
-pub use constraints::{ConstraintChange, Duplicate, UniqueConstraint};
+pub use constraints::duplicate::Duplicate;
+pub use constraints::{ConstraintChange, UniqueConstraint};
 pub use counters::command::{CounterAction, CounterCommand, CounterDetail, CounterOperation};
 pub use counters::includes::{ALL_COUNTERS, CounterIncludes};
 pub use counters::read::Counter;

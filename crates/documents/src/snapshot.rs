@@ -263,7 +263,7 @@ impl<'s> Snapshot<'s> {
             last_document_etag: self.last_document_etag()?,
             counts,
             identity_count: self.store.schema.identity_count(&self.tx)?,
-            content_count: crate::attachments::contents::content_count(&self.store.schema.state, &self.tx)?,
+            content_count: self.store.schema.content_count(&self.tx)?,
             change_vector: self.change_vector()?,
         })
     }

@@ -478,19 +478,22 @@ mod tests {
         if op == "test" {
             return (document.pointer(path)? == value).then_some(());
         }
-        match document.pointer_mut(parent)? {
-            Value::Object(map) => match op {
-                "remove" => map.remove(&token).map(drop),
-                "replace" => map.get_mut(&token).map(|place| *place = value.clone()),
-                _ => Some(drop(map.insert(token, value.clone()))),
-            },
-            Value::Array(list) => {
+        match (document.pointer_mut(parent)?, op) {
+            (Value::Object(map), "remove") => map.remove(&token).map(|_| ()),
+            (Value::Object(map), "replace") => map.get_mut(&token).map(|place| *place = value.clone()),
+            (Value::Object(map), _) => {
+                map.insert(token, value.clone());
+                Some(())
+            }
+            (Value::Array(list), op) => {
                 let place: usize = token.parse().ok()?;
                 match op {
-                    "remove" => (place < list.len()).then(|| drop(list.remove(place))),
-                    "replace" => list.get_mut(place).map(|old| *old = value.clone()),
-                    _ => (place <= list.len()).then(|| list.insert(place, value.clone())),
+                    "remove" if place < list.len() => _ = list.remove(place),
+                    "replace" => *list.get_mut(place)? = value.clone(),
+                    "add" if place <= list.len() => list.insert(place, value.clone()),
+                    _ => return None,
                 }
+                Some(())
             }
             _ => None,
         }

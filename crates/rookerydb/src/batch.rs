@@ -57,6 +57,7 @@ impl WriteResult {
             CommandResult::AttachmentMove { id, document_change_vector, .. } => {
                 (id, Some(document_change_vector), false)
             }
+            CommandResult::Revision { id, change_vector, .. } => (id, Some(change_vector), false),
             CommandResult::PatchMany | CommandResult::TrackChanges => (String::new(), None, false),
         };
         WriteResult { id, change_vector, is_deleted }

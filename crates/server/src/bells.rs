@@ -12,7 +12,7 @@ use database::{ChangeListener, Committed, Database};
 use parking_lot::Mutex;
 use tokio::sync::{Notify, watch};
 
-/// What somebody waits for.
+/// What a reader waits for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Watched {
     /// Whose items.
@@ -35,7 +35,7 @@ impl Watched {
     }
 }
 
-/// The bells of all databases where somebody waits.
+/// The bells of all databases where a reader waits.
 #[derive(Debug, Default)]
 pub(crate) struct Bells {
     open: Mutex<Vec<Weak<Bell>>>,

@@ -8,6 +8,8 @@ const KEYS = {
   fields: ["fields", "collections"],
   /** A database was created, deleted, enabled or disabled. */
   databases: ["databases", "live"],
+  /** A document has another revision, or others are kept. */
+  revisions: ["revisions", "revisions-bin", "revision", "revisions-configuration"],
   /** An attachment was stored or deleted. */
   attachments: ["attachments"],
   /** A counter was raised, set or deleted. */

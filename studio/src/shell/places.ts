@@ -31,6 +31,7 @@ export const SCREENS: readonly Place[] = [
   },
   { to: "/databases/$database/compare-exchange", label: "Compare exchange", icon: "exchange" },
   { to: "/databases/$database/subscriptions", label: "Subscriptions", icon: "subscription" },
+  { to: "/databases/$database/revisions", label: "Revisions", icon: "history" },
   { to: "/databases/$database/feed", label: "Live feed", icon: "feed" },
   { to: "/databases/$database/statistics", label: "Statistics", icon: "statistics" },
   {

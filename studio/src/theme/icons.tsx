@@ -11,6 +11,7 @@ const PATHS = {
   exchange: "M4 8h14M14 4l4 4-4 4M20 16H6M10 12l-4 4 4 4",
   subscription: "M4 13v7h16v-7h-5a3 3 0 0 1-6 0zM12 3v7M8.5 7L12 10.5 15.5 7",
   feed: "M3 12h4l3-7 4 14 3-7h4",
+  history: "M4 12a8 8 0 1 0 2.3-5.7M4 4v5h5M12 8v4l3 2",
   operations: "M12 7v5l3 2M12 3a9 9 0 1 0 9 9M16 3.9A9 9 0 0 1 20.1 8",
   server: "M4 4h16v7H4zM4 13h16v7H4zM8 7.5h.01M8 16.5h.01M12 7.5h5M12 16.5h5",
   start: "M6 4l13 8-13 8z",

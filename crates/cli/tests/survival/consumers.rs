@@ -1,8 +1,9 @@
-//! Consumers of changes beside kills of the server and of themselves: workers of subscriptions, alone and shared, and a follower of the change
-//! feed with a cursor.
+//! Consumers of changes beside kills of the server and of themselves: workers of subscriptions, alone and shared, and a follower of the
+//! change feed with a cursor.
 //!
 //! * Every committed change is delivered at least once: when all have caught up, each has seen the latest version of each document.
-//! * A confirmed acknowledgement is not lost: what it covers does not come again.
+//! * A confirmed acknowledgement of a worker that is alone is not lost: what it covers does not come again. Workers that share have one
+//!   progress, which waits for the slowest of them: after a restart more may come again.
 //! * Order for each document: a version never comes after a later one.
 //! * The follower of the feed, who begins anew at its cursor after each kill, ends with what the database has, deletions included.
 
@@ -35,14 +36,11 @@ fn consumers_of_changes_outlive_kills() {
         let folder = folder();
         let world = kill_repeatedly(&folder.path().join("data"), rounds, &mut random);
         written += world.writer.version;
-        for seen in [&world.alone, &world.shared] {
-            let seen = seen.lock();
-            delivered += seen.delivered;
-            confirmed += seen.confirmed.len();
-        }
+        delivered += world.alone.lock().delivered + world.shared.lock().delivered;
+        confirmed += world.alone.lock().confirmed.len();
         assert!(world.writer.version > 0);
     }
-    run.end(&format!("{written} writes, {delivered} deliveries, {confirmed} of them confirmed"));
+    run.end(&format!("{written} writes, {delivered} deliveries, {confirmed} confirmed for a worker that is alone"));
 }
 
 /// Who tests the test: each broken promise is seen.
@@ -201,8 +199,8 @@ fn stored(client: &mut Client) -> BTreeMap<String, u64> {
     answer["Results"].as_array().unwrap().iter().map(|document| of(document).unwrap()).collect()
 }
 
-/// A worker, until the server is gone or it has caught up. It is killed itself at times: between a batch and its acknowledgement, and between
-/// that and its confirmation.
+/// A worker, until the server is gone or it has caught up. It is killed itself at times: between a batch and its acknowledgement, and
+/// between that and its confirmation.
 fn work(server: &Server, name: &str, strategy: &str, seen: &Mutex<Seen>, mut random: Random, catches_up: bool) {
     loop {
         let mut talk = match Talk::connect(server, name, strategy, catches_up) {
@@ -225,6 +223,7 @@ fn work(server: &Server, name: &str, strategy: &str, seen: &Mutex<Seen>, mut ran
                 break;
             }
             match talk.next() {
+                Some(message) if message["Type"] == "Confirm" && strategy == "Concurrent" => {}
                 Some(message) if message["Type"] == "Confirm" => seen.lock().confirm(&batch),
                 _ => break,
             }

@@ -8,6 +8,7 @@
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails, in its helper functions too")]
 
 mod abuse;
+mod attachments;
 mod backups;
 mod client;
 mod consumers;

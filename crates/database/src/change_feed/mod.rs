@@ -1,9 +1,9 @@
 //! The change feed: what was stored and deleted after an etag, for consumers that speak nothing but HTTP.
 //!
-//! A reader asks for a page after an etag, and goes on from the etag that the page ends with ([`FeedPage::until`]). An item that was written
-//! several times comes once, with its latest state. Nothing is kept in memory between two pages. A deletion is known by its tombstone;
-//! tombstones are cleaned once nobody needs them, so that a reader who comes too late is refused ([`Error::FeedGone`]) and begins anew. A
-//! stored cursor ([`cursors`]) makes the database keep them.
+//! A reader asks for a page after an etag, and goes on from the etag that the page ends with ([`FeedPage::until`]). An item that was
+//! written several times comes once, with its latest state. Nothing is kept in memory between two pages. A deletion is known by its
+//! tombstone; tombstones are cleaned once no consumer needs them, so that a reader who comes too late is refused ([`Error::FeedGone`])
+//! and begins anew. A stored cursor ([`cursors`]) makes the database keep them.
 
 mod cursors;
 
@@ -64,7 +64,7 @@ pub const INCLUDE: &str = "Include";
 impl FeedRequest {
     /// * `kinds`: names of kinds with commas between them; `None`: documents.
     /// * `collection`: `None`: all.
-    /// * `query`: RQL as a subscription has it, which chooses documents and says what is told of them. It names the collection itself.
+    /// * `query`: RQL as a subscription has it, which chooses documents and shapes them. It names the collection itself.
     ///
     /// # Errors
     ///

@@ -18,7 +18,7 @@ use crate::{Database, Error, Result};
 /// What is done with the documents that have revisions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RevisionsWork {
-    /// Removes what the configuration lets go.
+    /// Removes the revisions that the configuration does not keep.
     Enforce {
         /// Also revisions that were made by force, of collections without a configuration.
         with_forced: bool,

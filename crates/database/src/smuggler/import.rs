@@ -485,9 +485,11 @@ impl ImportWork {
     fn attachment(&mut self, head: Raw<'_>) -> Result<u64> {
         let blob_size = head.get("Size").and_then(Raw::as_u64).unwrap_or(0);
         self.is_content_wanted = self.is_stored(self.section) && self.is_stored(ItemType::Attachments);
+        if self.is_content_wanted {
+            self.result.begin(ItemType::Attachments);
+        }
         let counts = self.result.counts_mut(ItemType::Attachments);
         counts.read += 1;
-        counts.is_processed |= self.is_content_wanted;
         counts.is_skipped = !self.is_content_wanted;
         counts.size = counts.size.saturating_add(blob_size);
         if self.is_content_wanted { self.contents.begin(head) } else { Ok(blob_size) }

@@ -235,9 +235,7 @@ fn what_is_not_supported_is_passed_over_and_counted() {
         // Its content has not the hash that it names.
         assert_eq!(read(ItemType::Attachments), (1, false));
         assert_eq!(imported.result.counts(ItemType::Attachments).errored, 1);
-        for item_type in [ItemType::TimeSeries] {
-            assert_eq!(read(item_type), (1, true), "{item_type:?}");
-        }
+        assert_eq!(read(ItemType::TimeSeries), (1, true));
         assert!(imported.result.messages().iter().any(|message| message.contains("'TimeSeries' were skipped")));
     }
 }
@@ -293,7 +291,7 @@ fn attachments_are_written_once_for_each_content_and_read_back() {
     let dump = bytes_of(&from, "{}");
     let head = br#"{"@metadata":{"@export-type":"Attachment"},"Hash":""#;
     assert_eq!(dump.windows(head.len()).filter(|window| window == head).count(), 3);
-    let tag = br#","Size":6,"Tag":"users/1|d|a|"#;
+    let tag = br#"","Size":5,"Tag":"users/1|d|a|"#;
     assert!(small.windows(tag.len()).any(|window| window == tag));
     for size in [1, 5, 64] {
         let to = database();
@@ -304,7 +302,7 @@ fn attachments_are_written_once_for_each_content_and_read_back() {
     for _ in 0..2 {
         let imported = try_import(&to, &dump, r#"{"SkipCorruptedData":true}"#, 100_000).unwrap();
         let counts = imported.result.counts(ItemType::Attachments);
-        assert_eq!((counts.read, counts.errored, counts.size), (3, 0, 6 + 6_000_000));
+        assert_eq!((counts.read, counts.errored, counts.size), (3, 0, 5 + 6_000_000));
         assert!(attachments(&to) == attachments(&from));
         assert_eq!(to.read().statistics().unwrap().content_count, 3);
     }
@@ -324,7 +322,7 @@ fn attachments_are_written_once_for_each_content_and_read_back() {
     let messages = imported.result.messages().join("\n");
     assert!(messages.contains("The attachment 'same' of 'users/2' was skipped: its content is neither"), "{messages}");
     // A content that was changed on its way is not stored under the hash of another one.
-    let at = small.windows(6).position(|window| window == b"]}\"{,").unwrap();
+    let at = small.windows(5).position(|window| window == b"]}\"{,").unwrap();
     let mut damaged = small.clone();
     damaged[at] = b'x';
     let to = database();
@@ -353,7 +351,7 @@ fn a_dump_that_goes_on_deletes_attachments() {
     batch.push_attachment(AttachmentCommand::new("users/1", "STAYS", AttachmentAction::Delete).unwrap(), Expected::Any);
     to.execute(batch).unwrap();
     let written = export(&to, r#"{"OperateOnTypes":"Tombstones"}"#);
-    assert!(written.contains(r#"{"Key":"users/1\u001ed\u001estays\u001e","Type":"Attachment""#), "{written}");
+    assert!(written.contains(r#"{"Key":"users/1\u001Ed\u001Estays\u001E","Type":"Attachment""#), "{written}");
 }
 
 #[test]

@@ -1,11 +1,11 @@
-//! The rules of attachments, for `verify`: a document lists its attachments, each of which has its document and its content, and each
-//! content has as many references as there are.
+//! The rules of attachments, for `verify`: a document lists its attachments, an attachment has its document and its content, and a content
+//! counts the references to it.
 
 use std::collections::HashMap;
 
 use storage::{ReadTransaction, Reader};
 
-use super::contents::{content_count, open};
+use super::contents::open;
 use super::hash::ContentHash;
 use super::list;
 use crate::ids::id;
@@ -86,7 +86,7 @@ pub(crate) fn check_contents(schema: &Schema, reader: &impl Reader, uses: &Conte
             Ok::<_, crate::Error>(())
         })?;
     }
-    match content_count(&schema.state, reader) {
+    match schema.content_count(reader) {
         Ok(counted) if counted == count => {}
         counted => problems.push(format!("contents are counted as {counted:?}, but there are {count}")),
     }

@@ -1,72 +1,19 @@
-//! The contents of a database: linked by hash, with references, and counted.
+//! The contents of a database: uploaded in pieces, linked by hash, with references, and counted.
+//!
+//! What was uploaded and never linked is removed when the database is opened, and when its upload is given up.
 
 use std::ops::Range;
-use std::sync::Arc;
 
-use storage::contents::{Content, LinkOutcome, Reading};
+use storage::contents::{AppendOutcome, Content, LinkOutcome, Reading};
 use storage::{Contents, ReadTransaction, Reader, WriteTransaction};
 
+use super::content::{ContentSource, NewContent, Upload};
 use super::hash::ContentHash;
-use super::upload::UploadId;
-use crate::items::schema::{CONTENT_COUNT, CONTENTS, u64_from};
+use crate::items::schema::CONTENTS;
 use crate::{DocumentStore, Error, Result, Snapshot, Writing};
 
 /// The upload of a content that comes with its command. It is gone at the end of the command.
 const INLINE: &[u8] = b"inline";
-
-/// A content that a command stores.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NewContent {
-    pub(crate) hash: ContentHash,
-    /// Bytes; of [`ContentSource::Known`] unused.
-    pub(crate) size: u64,
-    pub(crate) source: ContentSource,
-}
-
-/// Where a content is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum ContentSource {
-    /// With the command.
-    Inline(Arc<[u8]>),
-    /// In an upload.
-    Upload(UploadId),
-    /// In the database, under its hash.
-    Known,
-}
-
-impl NewContent {
-    /// One that comes with its command.
-    ///
-    /// * `bytes`: few, for they are held in memory until the command has run. See
-    ///   [`INLINE_CONTENT_SIZE_MAX`](crate::limits::INLINE_CONTENT_SIZE_MAX).
-    pub fn inline(bytes: impl Into<Arc<[u8]>>) -> NewContent {
-        let bytes = bytes.into();
-        NewContent { hash: ContentHash::of(&bytes), size: bytes.len() as u64, source: ContentSource::Inline(bytes) }
-    }
-
-    /// One that was uploaded, with the hash and the size of all its pieces.
-    pub fn uploaded(id: UploadId, hash: ContentHash, size: u64) -> NewContent {
-        NewContent { hash, size, source: ContentSource::Upload(id) }
-    }
-
-    /// One that another attachment of the database has.
-    pub fn known(hash: ContentHash) -> NewContent {
-        NewContent { hash, size: 0, source: ContentSource::Known }
-    }
-
-    /// The hash.
-    pub fn hash(&self) -> ContentHash {
-        self.hash
-    }
-
-    /// Bytes that it holds in memory, which are those of a content that comes with its command.
-    pub fn inline_size(&self) -> usize {
-        match &self.source {
-            ContentSource::Inline(bytes) => bytes.len(),
-            ContentSource::Upload(_) | ContentSource::Known => 0,
-        }
-    }
-}
 
 /// The contents, if there were any yet.
 pub(crate) fn open(reader: &impl Reader) -> Result<Option<Contents>> {
@@ -125,10 +72,45 @@ impl Writing<'_, '_> {
     }
 
     fn change_content_count(&mut self, by: i64) -> Result<()> {
-        let state = self.store.schema.state;
-        let before = content_count(&state, &*self.tx)?;
+        let schema = self.store.schema;
+        let before = schema.content_count(&*self.tx)?;
         let count = before.checked_add_signed(by).ok_or(Error::Corrupt { rule: "contents are counted" })?;
-        Ok(state.put(self.tx, CONTENT_COUNT, &count.to_be_bytes())?)
+        schema.set_content_count(self.tx, count)
+    }
+}
+
+impl Writing<'_, '_> {
+    /// Runs a step; gives 1 if the room of removed contents is left to be freed.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UploadLost`] for a piece that does not continue its upload. The transaction must then be rolled back.
+    pub(crate) fn run_upload(&mut self, upload: &Upload) -> Result<u64> {
+        let Some(contents) = (match upload {
+            Upload::Append { .. } => Some(open_or_create(self.tx)?),
+            Upload::Cancel(_) | Upload::Free => open(&*self.tx)?,
+        }) else {
+            return Ok(0);
+        };
+        let time = self.now.ticks();
+        match upload {
+            Upload::Append { id, at, bytes } => {
+                if *at == 0 && !contents.begin(self.tx, &id.0, time)? {
+                    return Err(Error::UploadLost);
+                }
+                match contents.append(self.tx, &id.0, *at, bytes, time)? {
+                    AppendOutcome::Stored { .. } => Ok(0),
+                    AppendOutcome::Missing | AppendOutcome::OtherLength { .. } => Err(Error::UploadLost),
+                }
+            }
+            Upload::Cancel(ids) => {
+                for id in ids {
+                    contents.cancel(self.tx, &id.0)?;
+                }
+                Ok(u64::from(contents.has_chunks_to_free(&*self.tx)?))
+            }
+            Upload::Free => Ok(u64::from(contents.free(self.tx)?)),
+        }
     }
 }
 
@@ -142,14 +124,6 @@ fn link(
         LinkOutcome::Linked(content) => Ok(Some(content)),
         LinkOutcome::Missing => Ok(None),
         LinkOutcome::OtherLength(_) => Err(Error::Corrupt { rule: "contents with one hash have one length" }),
-    }
-}
-
-/// How many contents there are.
-pub(crate) fn content_count(state: &storage::Tree, reader: &impl Reader) -> Result<u64> {
-    match state.get(reader, CONTENT_COUNT)? {
-        None => Ok(0),
-        Some(bytes) => u64_from(bytes).ok_or(Error::Corrupt { rule: "contents are counted" }),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Writing attachments inside a write transaction.
 
 use super::command::{AttachmentAction, AttachmentCommand, AttachmentDetails};
-use super::contents::NewContent;
+use super::content::NewContent;
 use super::value::Value;
 use super::{key, list, read};
 use crate::error::Actual;

@@ -9,12 +9,13 @@ use std::collections::HashMap;
 
 use json::{Kind, Minifier, Raw};
 
+use super::attachments::attachment_command;
 use super::command::{Action, Command, CommandKind, Expected};
 use super::patch::{PatchCommand, PatchForm};
 use crate::due;
 use crate::ids::id;
 use crate::wire::content::{self, not_an_object};
-use crate::{AttachmentCommand, CounterCommand, Date, Error, Feature, Flags, JsonPatchRequest, PatchRequest, Result};
+use crate::{CounterCommand, Date, Error, Feature, Flags, JsonPatchRequest, PatchRequest, Result};
 
 thread_local! {
     static MINIFIER: RefCell<Minifier> = RefCell::new(Minifier::new());
@@ -426,7 +427,7 @@ impl Batch {
             CommandKind::AttachmentPut
             | CommandKind::AttachmentDelete
             | CommandKind::AttachmentMove
-            | CommandKind::AttachmentCopy => self.push_attachment(AttachmentCommand::of(kind, command)?, expected),
+            | CommandKind::AttachmentCopy => self.push_attachment(attachment_command(kind, command)?, expected),
             CommandKind::Counters => {
                 let missing = || Error::BadBatch { rule: "Counters command must have an object 'Counters'".to_owned() };
                 let counters = counters.filter(|counters| counters.kind() == Kind::Object).ok_or_else(missing)?;

@@ -105,7 +105,8 @@ fn push_escaped(entry: &mut Vec<u8>, bytes: &[u8]) {
     }
 }
 
-/// One text for equal numbers: `1`, `1.0` and `1e0` are one. Numbers that neither 64 bits nor a double have exactly are what they are written as.
+/// One text for equal numbers: `1`, `1.0` and `1e0` are one. Numbers that neither 64 bits nor a double have exactly are what they are
+/// written as.
 fn number(value: Raw<'_>) -> String {
     let text = value.number_text().unwrap_or_default();
     if let Some(whole) = value.as_i64() {

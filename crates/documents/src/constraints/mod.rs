@@ -8,9 +8,10 @@
 //! Invariant: the tree has an entry for each document of a constrained collection that has a value in each field, and no other. Documents
 //! that an index makes are left out: their ids are all that their index controls.
 //!
-//! What a write finds taken is looked at again when all of it is done ([`pending`](Unique::pending)): documents may exchange their values in
-//! one transaction.
+//! What a write finds taken is looked at again when all of it is done ([`pending`](Unique::pending)): documents may exchange their values
+//! in one transaction.
 
+pub(crate) mod duplicate;
 mod key;
 mod write;
 
@@ -48,15 +49,6 @@ pub enum ConstraintChange {
     Put(UniqueConstraint),
     /// Deletes the one of this name; [`Answer::Count`](crate::Answer::Count) says whether there was one.
     Delete(String),
-}
-
-/// Values that more than one document has.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Duplicate {
-    /// The value of each field, as JSON.
-    pub values: Vec<String>,
-    /// Keys of documents that have them: two.
-    pub ids: [String; 2],
 }
 
 /// A constraint as a write uses it.

@@ -3,7 +3,8 @@
 use json::Raw;
 use storage::{Location, Tree};
 
-use super::{CONSTRAINT, CONSTRAINTS, ConstraintChange, Duplicate, Pending, Prepared, UniqueConstraint};
+use super::duplicate::Duplicate;
+use super::{CONSTRAINT, CONSTRAINTS, ConstraintChange, Pending, Prepared, UniqueConstraint};
 use crate::definitions::DEFINITIONS;
 use crate::ids::id;
 use crate::items::found::Existing;
@@ -156,7 +157,6 @@ impl Writing<'_, '_> {
                 entries.push(key.to_vec());
                 found = cursor.next()?;
             }
-            drop(cursor);
             if entries.is_empty() {
                 return Ok(());
             }
@@ -177,7 +177,6 @@ impl Writing<'_, '_> {
         while let Some((_, location)) = cursor.next()? {
             locations.push(location);
         }
-        drop(cursor);
         let (mut duplicates, mut duplicate_count) = (Vec::new(), 0_u64);
         for location in locations {
             let record = self.store.schema.records.get(&*self.tx, Location(location))?;

@@ -68,7 +68,7 @@ const TOMBSTONES_CLEANED: &[u8] = b"tombstones-cleaned";
 pub(crate) const DUE_BUILT: &[u8] = b"due-built";
 
 /// How many contents there are; absent until the first.
-pub(crate) const CONTENT_COUNT: &[u8] = b"content-count";
+const CONTENT_COUNT: &[u8] = b"content-count";
 
 /// The name of the contents of attachments. They are made by what first needs them.
 pub(crate) const CONTENTS: &[u8] = b"contents";
@@ -259,6 +259,18 @@ impl Schema {
 
     pub fn set_identity_count(&self, tx: &mut WriteTransaction<'_>, count: u64) -> Result<()> {
         self.set_number(tx, IDENTITY_COUNT, count)
+    }
+
+    /// How many contents there are.
+    pub fn content_count(&self, reader: &impl Reader) -> Result<u64> {
+        match self.state.get(reader, CONTENT_COUNT)? {
+            None => Ok(0),
+            Some(bytes) => u64_from(bytes).ok_or(Error::Corrupt { rule: "contents are counted" }),
+        }
+    }
+
+    pub fn set_content_count(&self, tx: &mut WriteTransaction<'_>, count: u64) -> Result<()> {
+        self.set_number(tx, CONTENT_COUNT, count)
     }
 
     /// The keys of an item: its own, its etag, and that in its collection.

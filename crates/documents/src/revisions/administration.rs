@@ -26,7 +26,7 @@ pub enum RevisionsWrite {
         /// Also those that were made by force.
         with_forced: bool,
     },
-    /// Removes the revisions of documents that the configuration lets go; counts them.
+    /// Removes the revisions of documents that the configuration does not keep; counts them.
     Enforce {
         /// The documents.
         document_ids: Vec<String>,

@@ -4,7 +4,7 @@
 use json::{Kind, Raw, Writer};
 
 use crate::attachments::check::ContentUses;
-use crate::attachments::contents::NewContent;
+use crate::attachments::content::NewContent;
 use crate::attachments::hash::ContentHash;
 use crate::attachments::list::PROPERTY;
 use crate::wire::server_metadata::{property, with_property};

@@ -6,9 +6,9 @@
 //!  form 2: LEB128 of the number of the base, operations of `delta`
 //! ```
 //!
-//! The record itself has neither metadata nor server metadata, so that they are part of the difference too. A base is such a content, whole;
-//! it is never changed, and goes when no revision needs it. So each revision is read with one base, none has to be written again when
-//! others go, and a base that is damaged concerns [`BASE_USERS_MAX`] revisions at most.
+//! The record itself has neither metadata nor server metadata, so that they are part of the difference too. A base is such a content,
+//! whole; it is never changed, and goes when no revision needs it. So each revision is read with one base, none has to be written again
+//! when others go, and a base that is damaged concerns [`BASE_USERS_MAX`] revisions at most.
 
 use super::delta;
 use crate::limits::DOCUMENT_SIZE_MAX;

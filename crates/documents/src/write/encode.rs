@@ -10,7 +10,7 @@
 //! The report of a patch is not encoded: only the proposing node answers the client, and it has the write itself.
 
 use super::{DefinitionChange, OutputWrite, OutputWrites, Stamp, Write};
-use crate::attachments::contents::ContentSource;
+use crate::attachments::content::ContentSource;
 use crate::commands::command::{Action, Command};
 use crate::compare_exchange::GuardChange;
 use crate::{

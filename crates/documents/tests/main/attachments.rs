@@ -368,7 +368,7 @@ enum Step {
     Move(usize, usize, usize, usize),
     /// A batch whose last command fails.
     Fail(usize, usize, usize),
-    /// An upload that nobody links.
+    /// An upload without a command.
     Abandon(usize),
     Reopen,
 }

@@ -1,4 +1,5 @@
-//! Queries of subscriptions and of the change feed: a collection, a condition that is evaluated on each document, and what is made of those that fit.
+//! Queries of subscriptions and of the change feed: a collection, a condition that is evaluated on each document, and what is made of
+//! those that fit.
 //!
 //! There is no index: the condition of `where` is planned as that of `filter` is. The reference evaluates both as JavaScript does.
 

@@ -1,8 +1,9 @@
 //! `POST /databases/{name}/bulk_docs`: several commands in one transaction.
 //!
 //! 201 `{Results: [one per command]}`; nothing is applied when one fails (409 for a change vector that does not fit).
-//! A body of several parts (`multipart`) has the contents of attachments behind the commands (`bulk_docs_form.rs`). `waitForIndexesTimeout`,
-//! `waitForIndexThrow`, `waitForSpecificIndex`: 408 if indexes do not have the batch in time; it is applied all the same.
+//! A body of several parts (`multipart`) has the contents of attachments behind the commands (`bulk_docs_form.rs`).
+//! `waitForIndexesTimeout`, `waitForIndexThrow`, `waitForSpecificIndex`: 408 if indexes do not have the batch in time; it is applied all
+//! the same.
 //! With `TransactionMode: ClusterWide` in the body the commands are a cluster-wide transaction, which keeps atomic guards unless
 //! `disableAtomicDocumentWrites` is true: 201 `{Results, TransactionIndex}`, 409 with `ConcurrencyViolations`.
 

@@ -67,14 +67,14 @@ impl Form {
 
 const EVENT_STREAM: &[u8] = b"text/event-stream";
 
-/// Why somebody who waited goes on.
+/// Why a reader that waited goes on.
 enum Woken {
     News,
     Time,
     Stopped,
 }
 
-/// Somebody who reads the feed of a database.
+/// A client that reads the feed of a database.
 struct Reader {
     node: Arc<Node>,
     database: Arc<Database>,
@@ -183,7 +183,7 @@ impl Reader {
         }
     }
 
-    /// Waits until something of what is told was written, or the database was closed; no longer than until a time.
+    /// Waits until an item that the reader wants was written, or the database was closed; no longer than until a time.
     async fn wait(&mut self, until: Instant) -> Woken {
         let mut stopped = self.node.stopped.clone();
         let stopped = async { drop(stopped.wait_for(|is_stopped| *is_stopped).await) };
@@ -240,7 +240,7 @@ impl Reader {
                 Woken::Time if self.send(b": nothing new\n\n".to_vec(), sender).await => {}
                 Woken::Time => return false,
                 Woken::Stopped => {
-                    // Without a client there is nobody to tell.
+                    // An error says that the client has gone.
                     _ = sender.send(BodyPart::End).await;
                     return false;
                 }

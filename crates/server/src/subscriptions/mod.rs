@@ -13,8 +13,8 @@
 //! ```
 //!
 //! Objects follow each other without separators. What a subscription is, and what it sends, is in `database::subscriptions`; here are
-//! the messages, and the waiting: a connection is a task that waits for its client, for new documents ([`crate::bells`]) and for the clock at
-//! once, and has a thread only while it makes a batch.
+//! the messages, and the waiting: a connection is a task that waits for its client, for new documents ([`crate::bells`]) and for the clock
+//! at once, and has a thread only while it makes a batch.
 
 mod batch;
 mod incoming;

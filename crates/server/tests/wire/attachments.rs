@@ -7,8 +7,6 @@ use super::support::{Answer, Wire, read_answer};
 
 const HELLO: &str = "Mk3PAn3UowqTLEQfNlol6GsXPe+kuOWJSCU0cbgbcs8=";
 const EMPTY: &str = "DldRwCblQ7Loqy6wYJnaodHl30d3j3eH+qtFzfEv46g=";
-const ROUTE: &str = "/databases/db/attachments";
-
 fn wire() -> Wire {
     let wire = Wire::with_database();
     for number in 1..=2 {
@@ -18,7 +16,7 @@ fn wire() -> Wire {
 }
 
 fn put(wire: &Wire, query: &str, content: &[u8]) -> Answer {
-    wire.call_with(&format!("PUT {ROUTE}?{query}"), &[], content)
+    wire.call_with(&format!("PUT /databases/db/attachments?{query}"), &[], content)
 }
 
 fn metadata(wire: &Wire, id: &str) -> String {
@@ -44,7 +42,7 @@ fn an_attachment_is_put_read_and_deleted_without_regard_to_case() {
         r#""@collection":"Users","@attachments":[{{"Name":"A.txt","Hash":"{HELLO}","ContentType":"text/plain","Size":5}},{{"Name":"b.TXT","Hash":"{EMPTY}","ContentType":"","Size":0}}],"@change-vector":"A:6-ID","@flags":"HasAttachments""#
     );
     assert_eq!(metadata(&wire, "users/1"), expected);
-    let answer = wire.call(&format!("GET {ROUTE}?id=Users/1&name=a.TXT"), "");
+    let answer = wire.call("GET /databases/db/attachments?id=Users/1&name=a.TXT", "");
     assert_eq!((answer.status, answer.text().as_str()), (200, "hello"));
     let names = ["content-type", "content-length", "accept-ranges", "attachment-hash", "attachment-size"];
     assert_eq!(headers(&answer, &names), ["text/plain", "5", "bytes", HELLO, "5"]);
@@ -54,20 +52,25 @@ fn an_attachment_is_put_read_and_deleted_without_regard_to_case() {
     for method in ["GET", "HEAD"] {
         for etag in [etag.as_str(), etag.trim_matches('"')] {
             let header = format!("If-None-Match: {etag}");
-            let answer = wire.call_with(&format!("{method} {ROUTE}?id=users/1&name=a.txt"), &[&header], b"");
+            let answer =
+                wire.call_with(&format!("{method} /databases/db/attachments?id=users/1&name=a.txt"), &[&header], b"");
             assert_eq!((answer.status, answer.body.len()), (304, 0), "{method} {etag}");
         }
     }
-    let head = wire.call(&format!("HEAD {ROUTE}?id=users/1&name=a.txt"), "");
+    let head = wire.call("HEAD /databases/db/attachments?id=users/1&name=a.txt", "");
     assert_eq!((head.status, headers(&head, &["etag", "content-length"])), (200, vec![etag, "5".to_owned()]));
-    let empty = wire.call(&format!("GET {ROUTE}?id=users/1&name=B.txt"), "");
+    let empty = wire.call("GET /databases/db/attachments?id=users/1&name=B.txt", "");
     assert_eq!(
         (empty.status, headers(&empty, &["content-type", "content-length"])),
         (200, vec![String::new(), "0".to_owned()])
     );
     for method in ["GET", "HEAD"] {
         for query in ["id=users/1&name=none", "id=none&name=none"] {
-            assert_eq!(wire.call(&format!("{method} {ROUTE}?{query}"), "").status, 404, "{method} {query}");
+            assert_eq!(
+                wire.call(&format!("{method} /databases/db/attachments?{query}"), "").status,
+                404,
+                "{method} {query}"
+            );
         }
     }
     let stats = wire.call("GET /databases/db/stats", "").text();
@@ -76,9 +79,9 @@ fn an_attachment_is_put_read_and_deleted_without_regard_to_case() {
         "{stats}"
     );
     for name in ["A.TXT", "A.TXT", "b.txt"] {
-        wire.check(&format!("DELETE {ROUTE}?id=users/1&name={name}"), "", 204, "");
+        wire.check(&format!("DELETE /databases/db/attachments?id=users/1&name={name}"), "", 204, "");
     }
-    wire.check(&format!("DELETE {ROUTE}?id=none&name=none"), "", 204, "");
+    wire.check("DELETE /databases/db/attachments?id=none&name=none", "", 204, "");
     assert!(!metadata(&wire, "users/1").contains("ttachments"), "{}", metadata(&wire, "users/1"));
 }
 
@@ -86,7 +89,7 @@ fn an_attachment_is_put_read_and_deleted_without_regard_to_case() {
 fn ranges_are_those_of_http() {
     let wire = wire();
     put(&wire, "id=users/1&name=a", b"hello");
-    let line = format!("GET {ROUTE}?id=users/1&name=a");
+    let line = "GET /databases/db/attachments?id=users/1&name=a".to_owned();
     let ask = |headers: &[&str]| {
         let answer = wire.call_with(&line, headers, b"");
         (answer.status, answer.text(), answer.header("content-range").unwrap_or("none").to_owned())
@@ -115,7 +118,7 @@ fn ranges_are_those_of_http() {
     let part = wire.call_with(&line, &["Range: bytes=1000000-7999999"], b"");
     assert_eq!((part.status, part.header("content-range")), (206, Some("bytes 1000000-7999999/9000000")));
     assert!(part.body == large[1_000_000..8_000_000]);
-    let head = wire.call(&format!("HEAD {ROUTE}?id=users/1&name=a"), "");
+    let head = wire.call("HEAD /databases/db/attachments?id=users/1&name=a", "");
     assert_eq!((head.status, head.header("content-length")), (200, Some("9000000")));
 }
 
@@ -127,24 +130,24 @@ fn what_is_refused_names_the_reason() {
         wire.call_with(line, headers, body).check_error(status, exception, message);
     };
     let missing = "Document 'none' does not exist. Cannot put attachment 'x' on a missing document.";
-    let line = format!("PUT {ROUTE}?id=none&name=x");
+    let line = "PUT /databases/db/attachments?id=none&name=x".to_owned();
     refused(&line, &[], b"x", 400, ".DocumentDoesNotExistException", missing);
     for (line, name) in [("GET", "name"), ("PUT", "name"), ("DELETE", "name"), ("HEAD", "name")] {
-        let answer = wire.call(&format!("{line} {ROUTE}?id=users/1"), "");
+        let answer = wire.call(&format!("{line} /databases/db/attachments?id=users/1"), "");
         assert_eq!(answer.status, 400, "{line} {name}");
     }
-    let line = format!("PUT {ROUTE}?id=users/1&name=a");
+    let line = "PUT /databases/db/attachments?id=users/1&name=a".to_owned();
     let stale = "Attachment a of 'users/1' has change vector A:3-";
     refused(&line, &["If-Match: \"A:1-x\""], b"new", 409, ".ConcurrencyException", stale);
     refused(&line, &["If-Match: \"\""], b"new", 409, ".ConcurrencyException", stale);
-    let line = format!("PUT {ROUTE}?id=users/1&name=b");
+    let line = "PUT /databases/db/attachments?id=users/1&name=b".to_owned();
     let nothing = "Attachment b of 'users/1' does not exist, but Put was called with change vector 'A:1-x'.";
     refused(&line, &["If-Match: \"A:1-x\""], b"new", 409, ".ConcurrencyException", nothing);
-    let line = format!("DELETE {ROUTE}?id=users/1&name=a");
+    let line = "DELETE /databases/db/attachments?id=users/1&name=a".to_owned();
     refused(&line, &["If-Match: \"A:1-x\""], b"", 409, ".ConcurrencyException", stale);
-    let long = format!("PUT {ROUTE}?id=users/1&name={}", "x".repeat(600));
+    let long = format!("PUT /databases/db/attachments?id=users/1&name={}", "x".repeat(600));
     refused(&long, &[], b"x", 400, ".ArgumentException", "the attachment 'xxx");
-    assert_eq!(wire.call(&format!("GET {ROUTE}?id=users/1&name=a"), "").text(), "hello");
+    assert_eq!(wire.call("GET /databases/db/attachments?id=users/1&name=a", "").text(), "hello");
 }
 
 #[test]
@@ -153,16 +156,16 @@ fn several_attachments_are_read_and_deleted_at_once() {
     put(&wire, "id=users/1&name=a&contentType=x/y", b"hello");
     put(&wire, "id=users/2&name=b", b" world");
     let body = r#"{"AttachmentType":"Document","Attachments":[{"DocumentId":"USERS/1","Name":"A"},{"DocumentId":"users/1","Name":"none"},{"DocumentId":"users/2","Name":"b"}]}"#;
-    let answer = wire.call(&format!("POST {ROUTE}/bulk"), body).masked();
+    let answer = wire.call("POST /databases/db/attachments/bulk", body).masked();
     let expected = format!(
         r#"{{"AttachmentsMetadata":[{{"Name":"a","Hash":"{HELLO}","ContentType":"x/y","Size":5,"ChangeVector":"A:3-ID","DocumentId":"users/1"}},{{"Name":"b","Hash":""#
     );
     assert!(answer.starts_with(&expected) && answer.ends_with(r#""DocumentId":"users/2"}]}hello world"#), "{answer}");
     let untyped = r#"{"Attachments":[]}"#;
     let mandatory = "The 'AttachmentType' field in the body request is mandatory";
-    wire.check_error(&format!("POST {ROUTE}/bulk"), untyped, 400, "ArgumentException", mandatory);
+    wire.check_error("POST /databases/db/attachments/bulk", untyped, 400, "ArgumentException", mandatory);
     let revisions = r#"{"AttachmentType":"Revision","Attachments":[]}"#;
-    assert_eq!(wire.call(&format!("POST {ROUTE}/bulk"), revisions).status, 501);
+    assert_eq!(wire.call("POST /databases/db/attachments/bulk", revisions).status, 501);
     let hash = HELLO.replace('+', "%2B");
     let count = |count: u64| format!(r#"{{"Hash":"{HELLO}","Count":{count}}}"#);
     wire.check(&format!("GET /databases/db/debug/attachments/hash?hash={hash}"), "", 200, &count(1));
@@ -170,7 +173,7 @@ fn several_attachments_are_read_and_deleted_at_once() {
         r#"{{"Id":"users/1","Attachments":[{{"Name":"a","Hash":"{HELLO}","ContentType":"x/y","Size":5,"Count":1}}]}}"#
     );
     wire.check("GET /databases/db/debug/attachments/metadata?id=users/1", "", 200, &one);
-    wire.check(&format!("DELETE {ROUTE}/bulk"), body, 204, "");
+    wire.check("DELETE /databases/db/attachments/bulk", body, 204, "");
     wire.check(&format!("GET /databases/db/debug/attachments/hash?hash={hash}"), "", 200, &count(0));
     assert!(!metadata(&wire, "users/2").contains("ttachments"));
 }
@@ -216,7 +219,7 @@ fn a_batch_comes_as_a_form_with_its_contents() {
         text.contains(&q) && text.contains(r#""ContentType":"","Size":5000000,"DocumentChangeVector":"A:"#),
         "{text}"
     );
-    assert!(wire.call(&format!("GET {ROUTE}?id=users/3&name=p"), "").body == large);
+    assert!(wire.call("GET /databases/db/attachments?id=users/3&name=p", "").body == large);
     // Heads as other clients write them, and a part without one.
     for (number, (kind, heads)) in [
         ("multipart/mixed", ("", "Command-Type: AttachmentStream\r\n")),
@@ -293,14 +296,17 @@ fn an_upload_that_stops_leaves_nothing() {
     let wire = wire();
     {
         let mut stream = wire.connect();
-        write!(stream, "PUT {ROUTE}?id=users/1&name=a HTTP/1.1\r\nHost: x\r\nContent-Length: 20000000\r\n\r\n")
-            .unwrap();
+        write!(
+            stream,
+            "PUT /databases/db/attachments?id=users/1&name=a HTTP/1.1\r\nHost: x\r\nContent-Length: 20000000\r\n\r\n"
+        )
+        .unwrap();
         stream.write_all(&vec![b'x'; 10_000_000]).unwrap();
         stream.shutdown(std::net::Shutdown::Write).unwrap();
         let answer = read_answer(&mut BufReader::new(stream), false);
         assert!(answer.is_none_or(|answer| answer.status == 400));
     }
-    assert_eq!(wire.call(&format!("GET {ROUTE}?id=users/1&name=a"), "").status, 404);
+    assert_eq!(wire.call("GET /databases/db/attachments?id=users/1&name=a", "").status, 404);
     assert_eq!(put(&wire, "id=users/1&name=a", &vec![b'x'; 10_000_000]).status, 201);
 }
 
@@ -316,8 +322,8 @@ fn a_bulk_insert_has_attachments_between_its_commands() {
     let state = wire.call("GET /databases/db/operations/state?id=7", "").text();
     let done = r#""Total":4,"Message":"Processed 4 items.","Details":[],"Query":null,"DocumentsProcessed":1,"AttachmentsProcessed":3"#;
     assert!(state.contains(done), "{state}");
-    assert_eq!(wire.call(&format!("GET {ROUTE}?id=users/2&name=blk"), "").text(), "]\"4{");
-    assert!(wire.call(&format!("GET {ROUTE}?id=users/9&name=large"), "").body == large);
+    assert_eq!(wire.call("GET /databases/db/attachments?id=users/2&name=blk", "").text(), "]\"4{");
+    assert!(wire.call("GET /databases/db/attachments?id=users/9&name=large", "").body == large);
     let failed = "Failed to process bulk insert.";
     let missing = r#"[{"Id":"none","Type":"AttachmentPUT","Name":"a","ContentLength":1}x]"#;
     wire.check_error("POST /databases/db/bulk_insert", missing, 400, "InvalidOperationException", failed);
@@ -325,4 +331,53 @@ fn a_bulk_insert_has_attachments_between_its_commands() {
     wire.check_error("POST /databases/db/bulk_insert", unsaid, 400, "InvalidOperationException", failed);
     let cut = r#"[{"Id":"users/9","Type":"AttachmentPUT","Name":"a","ContentLength":9}x]"#;
     wire.check_error("POST /databases/db/bulk_insert", cut, 400, "InvalidOperationException", failed);
+}
+
+#[test]
+fn indexes_read_attachments_and_their_contents() {
+    let wire = wire();
+    put(&wire, "id=users/1&name=notes.txt&contentType=text/plain", b"some words");
+    let maps = [
+        (
+            "C",
+            r#"from u in docs.Users let a = LoadAttachment(u, \"notes.txt\") select new { Notes = a.GetContentAsString(), Count = AttachmentsFor(u).Count(), Size = a.Size }"#,
+        ),
+        (
+            "J",
+            "map('Users', u => { const a = loadAttachment(u, 'notes.txt'); return { Notes: a?.getContentAsString(), Count: attachmentsFor(u).length, Size: a?.Size } })",
+        ),
+    ];
+    for (name, map) in maps {
+        let body = format!(
+            r#"{{"Indexes":[{{"Name":"{name}","Maps":["{map}"],"Fields":{{"Notes":{{"Indexing":"Search"}}}}}}]}}"#
+        );
+        let answer = wire.call("PUT /databases/db/admin/indexes", &body);
+        assert_eq!(answer.status, 201, "{}", answer.text());
+    }
+    let found = |name: &str, condition: &str| {
+        let query = format!(
+            r#"{{"Query":"from index '{name}' where {condition}","WaitForNonStaleResults":true,"WaitForNonStaleResultsTimeout":"00:00:15"}}"#
+        );
+        let answer = wire.call("POST /databases/db/queries", &query);
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        let text = answer.text();
+        ["users/1", "users/2"].into_iter().filter(|id| text.contains(&format!(r#""@id":"{id}""#))).collect::<Vec<_>>()
+    };
+    for (name, _) in maps {
+        assert_eq!(found(name, "search(Notes, 'words')"), ["users/1"], "{name}");
+        assert_eq!(found(name, "Size = 10 and Count = 1"), ["users/1"], "{name}");
+        assert_eq!(found(name, "Count = 0"), ["users/2"], "{name}");
+    }
+    // Another content, and another document: both are mapped again.
+    put(&wire, "id=users/1&name=notes.txt", b"something else");
+    put(&wire, "id=users/2&name=Notes.TXT", b"more words");
+    for (name, _) in maps {
+        assert_eq!(found(name, "search(Notes, 'words')"), ["users/2"], "{name}");
+        assert_eq!(found(name, "search(Notes, 'else')"), ["users/1"], "{name}");
+    }
+    wire.check("DELETE /databases/db/attachments?id=users/2&name=notes.txt", "", 204, "");
+    for (name, _) in maps {
+        assert_eq!(found(name, "search(Notes, 'words')"), Vec::<&str>::new(), "{name}");
+        assert_eq!(found(name, "Count = 0"), ["users/2"], "{name}");
+    }
 }

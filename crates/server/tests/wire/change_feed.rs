@@ -88,7 +88,7 @@ fn a_query_chooses_shapes_and_includes() {
     assert_eq!(told, ["Put documents users/3", "Include documents users/4"]);
     let text = wire.call(&format!("GET /databases/db/feed?after={until}&query=from+Users+select+Age"), "").text();
     assert!(text.contains(r#""Item":{"Age":5,"#), "{text}");
-    // What does not fit any more is passed over, and a deletion is told whatever the document was.
+    // What does not fit any more is passed over. The feed tells every deletion.
     assert_eq!(wire.call("DELETE /databases/db/docs?id=users/1", "").status, 204);
     assert_eq!(
         page(&wire, &format!("after={until}&query=from+Users+where+Age+%3E+90")).0,

@@ -1,5 +1,5 @@
-//! Forms of queries that came late: ranges of ids, the time, `when`, loaded documents as results, streams of distinct rows. Expected answers
-//! are those of the reference where it has the form.
+//! Forms of queries that came late: ranges of ids, the time, `when`, loaded documents as results, streams of distinct rows. Expected
+//! answers are those of the reference where it has the form.
 
 use json::Value;
 

@@ -298,6 +298,14 @@ export function DocumentEditor({ database, loaded, draft, idDraft, reload, onBor
                   Clone
                 </Menu.Item>
               </Needs>
+              <Menu.Item
+                leftSection={<Icon name="history" size={14} />}
+                onClick={() =>
+                  void navigate({ to: "/databases/$database/revisions", params: { database }, search: { id: base.id } })
+                }
+              >
+                Revisions
+              </Menu.Item>
               <Menu.Item leftSection={<Icon name="documents" size={14} />} onClick={() => setRaw(true)}>
                 Raw, as stored
               </Menu.Item>

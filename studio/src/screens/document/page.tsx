@@ -117,7 +117,10 @@ export function DocumentScreen() {
             </Link>
           }
         >
-          It may have been deleted, or it never existed.
+          It may have been deleted, or it never existed.{" "}
+          <Link to="/databases/$database/revisions" params={{ database }} search={{ id: source! }}>
+            Show its revisions
+          </Link>
         </Empty>
       </Screen>
     );

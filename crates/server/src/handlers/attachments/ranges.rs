@@ -7,7 +7,7 @@ use std::ops::Range;
 pub(super) enum Asked {
     /// All of it: there is no range, or it is not understood, or there are several.
     All,
-    /// These bytes, of which there is one at least.
+    /// These bytes, at least one.
     Part(Range<u64>),
     /// Bytes that it has not.
     Unsatisfiable,

@@ -1,8 +1,8 @@
 //! Contents on their way from a database to the network.
 //!
-//! A large content is sent part by part. Each part is read from a snapshot of its own, by the hash of the content: no snapshot is held while
-//! a client reads slowly, and what has the hash is the content, whatever happened to the attachment meanwhile. Once it is gone, the answer
-//! is cut off.
+//! A large content is sent part by part. Each part is read from a snapshot of its own, by the hash of the content: no snapshot is held
+//! while a client reads slowly, and what has the hash is the content, whatever happened to the attachment meanwhile. Once it is gone,
+//! the answer is cut off.
 
 use std::ops::Range;
 
