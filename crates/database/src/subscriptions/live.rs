@@ -255,32 +255,55 @@ impl Live {
     }
 
     /// A worker gets documents which were to be sent again; those that are gone or fit no longer are forgotten. Gives the number of the
-    /// batch.
-    pub fn hand_out_again(&self, member: &Member, ids: Vec<String>, gone: &[String]) -> u64 {
+    /// batch; `Err`: the worker was sent away while it read, and what it read is for others.
+    pub fn hand_out_again(
+        &self,
+        member: &Member,
+        ids: Vec<String>,
+        gone: &[String],
+    ) -> std::result::Result<u64, WorkerEnd> {
         let mut state = self.state.lock();
+        if let Some(end) = member.end() {
+            return Err(end);
+        }
         let after = ids.iter().filter_map(|id| state.again.get(id)).copied().min().unwrap_or(state.next);
         ids.iter().chain(gone).for_each(|id| _ = state.again.remove(id));
-        state.hand_out(member, after, ids)
+        Ok(state.hand_out(member, after, ids))
     }
 
-    /// Documents that were to be sent again are gone, or fit no longer.
-    pub fn forget(&self, ids: &[String]) {
+    /// Documents that were to be sent again are gone, or fit no longer. `Err`: as of [`Self::hand_out_again`].
+    pub fn forget(&self, member: &Member, ids: &[String]) -> std::result::Result<(), WorkerEnd> {
         let mut state = self.state.lock();
+        if let Some(end) = member.end() {
+            return Err(end);
+        }
         ids.iter().for_each(|id| _ = state.again.remove(id));
+        Ok(())
     }
 
     /// A worker gets documents, and everything up to an etag was read.
     ///
+    /// `Err`: as of [`Self::hand_out_again`]. The one that took its place has begun anew, and must not find that these were passed.
+    ///
     /// * `later`: ids of documents that were passed over because another worker has them.
-    pub fn hand_out(&self, member: &Member, ids: Vec<String>, later: Vec<String>, until: Etag) -> Option<u64> {
+    pub fn hand_out(
+        &self,
+        member: &Member,
+        ids: Vec<String>,
+        later: Vec<String>,
+        until: Etag,
+    ) -> std::result::Result<Option<u64>, WorkerEnd> {
         let mut state = self.state.lock();
+        if let Some(end) = member.end() {
+            return Err(end);
+        }
         let after = state.next;
         for id in later {
             let known = state.again.entry(id).or_insert(after);
             *known = after.min(*known);
         }
         state.next = until;
-        if ids.is_empty() { None } else { Some(state.hand_out(member, after, ids)) }
+        Ok(if ids.is_empty() { None } else { Some(state.hand_out(member, after, ids)) })
     }
 
     /// A worker acknowledges a batch: what is to be stored. [`Self::stored`] must follow.

@@ -155,8 +155,9 @@ impl Worker {
             until = last;
         }
         match self.live.hand_out(&self.member, ids, later, until) {
-            Some(batch) => Ok(Next::Batch(batch)),
-            None => {
+            Err(end) => Ok(Next::Ended(end)),
+            Ok(Some(batch)) => Ok(Next::Batch(batch)),
+            Ok(None) => {
                 self.store_passed()?;
                 Ok(if is_at_end || is_congested { Next::CaughtUp } else { Next::Searching })
             }
@@ -193,10 +194,15 @@ impl Worker {
             }
         }
         if ids.is_empty() {
-            self.live.forget(&gone);
-            return Ok(Next::Searching);
+            return Ok(match self.live.forget(&self.member, &gone) {
+                Ok(()) => Next::Searching,
+                Err(end) => Next::Ended(end),
+            });
         }
-        Ok(Next::Batch(self.live.hand_out_again(&self.member, ids, &gone)))
+        Ok(match self.live.hand_out_again(&self.member, ids, &gone) {
+            Ok(batch) => Next::Batch(batch),
+            Err(end) => Next::Ended(end),
+        })
     }
 
     /// Documents that do not fit are not looked at again after a restart, once there are many of them.

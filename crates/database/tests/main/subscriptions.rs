@@ -313,6 +313,49 @@ fn a_condition_that_nothing_fits_does_not_read_everything_again() {
     assert!(shop.subscription("none").unwrap().unwrap().progress.etag >= 5000);
 }
 
+/// A batch in the middle of whose making another worker takes the subscription over.
+struct TakenOver<'d> {
+    shop: &'d Arc<Database>,
+    taken: Taken,
+    other: Option<Worker>,
+}
+
+impl BatchSink for TakenOver<'_> {
+    fn begin(&mut self) -> &mut Vec<u8> {
+        self.other.get_or_insert_with(|| connect(self.shop, "all", Strategy::TakeOver, 10));
+        self.taken.begin()
+    }
+
+    fn end(&mut self, failure: Option<&str>) {
+        self.taken.end(failure);
+    }
+
+    fn include(&mut self, document: &Document<'_>) {
+        self.taken.include(document);
+    }
+
+    fn size(&self) -> usize {
+        self.taken.size()
+    }
+}
+
+#[test]
+fn a_worker_that_takes_over_gets_what_the_other_one_is_reading() {
+    let shop = in_memory();
+    shop.create_subscription(request("all", "from Users")).unwrap();
+    (1..=3).for_each(|number| put_user(&shop, &format!("users/{number}"), number));
+    let first = connect(&shop, "all", Strategy::TakeOver, 10);
+    let mut sink = TakenOver { shop: &shop, taken: Taken::default(), other: None };
+    assert_eq!(first.next(&mut sink).unwrap(), Next::Ended(WorkerEnd::TakenOver));
+    let second = sink.other.unwrap();
+    let (batch, taken) = take(&second).unwrap();
+    assert_eq!(taken.ids(), ["users/1", "users/2", "users/3"]);
+    acknowledge(&second, batch);
+    drop(first);
+    drop(second);
+    assert!(take(&connect(&shop, "all", Strategy::TakeOver, 10)).is_none(), "the acknowledgement counts");
+}
+
 /// A step of several workers that share a subscription.
 #[derive(Clone, Debug)]
 enum Step {
