@@ -4,11 +4,13 @@
 //! deleted long ago. What a single write keeps is decided in the crate `documents`.
 
 mod bin;
+mod report;
 mod settings;
 mod work;
 
 pub use bin::BinCleaner;
 pub(crate) use bin::RevisionsBin;
+pub use report::{RevisionsReport, RevisionsWork};
 pub use settings::RevisionsProperty;
 pub(crate) use settings::{bin_cleaner, configuration};
-pub use work::{RevisionsOperation, RevisionsReport, RevisionsWork};
+pub use work::RevisionsOperation;

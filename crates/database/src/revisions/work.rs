@@ -3,7 +3,6 @@
 //! Each goes over the documents in the order of their keys, as they are when it comes there, and changes some of them in each transaction.
 //! It can be killed between two transactions; what was changed before stays changed.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use documents::limits::REVISED_DOCUMENTS_AT_ONCE;
@@ -11,48 +10,10 @@ use documents::{
     Date, EMPTY_COLLECTION, Flags, RevertTo, RevisionsConfiguration, RevisionsOf, RevisionsWrite, Snapshot, Write,
 };
 
+use super::report::{RevisionsReport, RevisionsWork};
 use crate::limits::REVISIONS_WARNINGS_MAX;
 use crate::operations::{Operation, OperationResult, OperationStatus, Progress};
 use crate::{Database, Error, Result};
-
-/// What is done with the documents that have revisions.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RevisionsWork {
-    /// Removes the revisions that the configuration does not keep.
-    Enforce {
-        /// Also revisions that were made by force, of collections without a configuration.
-        with_forced: bool,
-        /// Only of these collections; empty: of all.
-        collections: Vec<String>,
-    },
-    /// Documents that do not exist but have revisions get into the bin.
-    Adopt {
-        /// Only of these collections; empty: of all.
-        collections: Vec<String>,
-    },
-    /// Brings each document back to its state at a time.
-    Revert {
-        /// The time.
-        time: Date,
-        /// Only of these collections; empty: of all.
-        collections: Vec<String>,
-    },
-}
-
-/// What a change of revisions came to so far.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RevisionsReport {
-    /// What is done.
-    pub work: RevisionsWork,
-    /// Revisions of the documents that were looked at.
-    pub scanned_revisions: u64,
-    /// Documents that were looked at.
-    pub scanned_documents: u64,
-    /// Revisions that were removed, documents that were adopted or reverted.
-    pub changed: u64,
-    /// What people should know of documents, by their ids; of many only the first.
-    pub warnings: BTreeMap<String, String>,
-}
 
 /// An operation on revisions that has started.
 pub struct RevisionsOperation {
@@ -66,25 +27,6 @@ impl Drop for RevisionsOperation {
     fn drop(&mut self) {
         // The first end counts.
         self.operation.end(OperationStatus::Faulted(Arc::new(storage::Error::JobPanicked.into())));
-    }
-}
-
-impl RevisionsWork {
-    /// What is done, in words.
-    pub fn description(&self) -> &'static str {
-        match self {
-            RevisionsWork::Enforce { .. } => "Enforce the configuration of revisions",
-            RevisionsWork::Adopt { .. } => "Adopt orphaned revisions",
-            RevisionsWork::Revert { .. } => "Revert documents to a time",
-        }
-    }
-
-    fn collections(&self) -> &[String] {
-        match self {
-            RevisionsWork::Enforce { collections, .. }
-            | RevisionsWork::Adopt { collections }
-            | RevisionsWork::Revert { collections, .. } => collections,
-        }
     }
 }
 
@@ -131,7 +73,7 @@ impl RevisionsOperation {
             scanned_revisions: 0,
             scanned_documents: 0,
             changed: 0,
-            warnings: BTreeMap::new(),
+            warnings: Default::default(),
         };
         let mut after: Option<String> = None;
         loop {
