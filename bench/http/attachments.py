@@ -53,7 +53,7 @@ class Server:
     def __init__(self, command, port, folder):
         self.port, self.folder = port, folder
         data = folder / "data"
-        data.mkdir(parents=True)
+        data.mkdir(parents=True, exist_ok=True)
         self.log = open(folder / "log", "w")
         command = "exec " + command.format(port=port, data=data)
         self.process = subprocess.Popen(["bash", "-c", command], stdout=self.log, stderr=self.log)

@@ -200,6 +200,9 @@ impl<'a> Import<'a> {
             };
             return self.attachments.send(attachment, insert);
         }
+        if row.is_revision() {
+            return Ok(Err("a revision: lines of JSON cannot bring one back, a dump of the server can".to_owned()));
+        }
         let identity = row.identity();
         self.command.clear();
         let value = row.compare_exchange_value();

@@ -290,6 +290,11 @@ impl Row<'_> {
         true
     }
 
+    /// Whether the row is what `rookery dump` writes for a revision.
+    pub fn is_revision(&self) -> bool {
+        self.0.get("@revision").is_some_and(|revision| revision.kind() == Kind::Object) && self.0.members().count() == 1
+    }
+
     /// Key and value, if the row is what `rookery dump` writes for a compare-exchange value.
     pub fn compare_exchange_value(&self) -> Option<(String, &[u8])> {
         let value = self.0.get("@compare-exchange").filter(|_| self.0.members().count() == 1)?;

@@ -298,7 +298,7 @@ impl Talk {
 fn follow(mut client: Client, mirror: &mut BTreeMap<String, u64>, catches_up: bool) {
     let mut after = None;
     loop {
-        let place = after.map_or_else(|| "cursor=mirror".to_owned(), |after: u64| format!("after={after}"));
+        let place = after.map_or_else(|| "cursor=mirror".to_owned(), |after: String| format!("after={after}"));
         let wait = if catches_up { 0 } else { 5 };
         let Ok(page) = client.call("GET", &format!("/databases/db/feed?{place}&pageSize=5&wait={wait}"), "") else {
             return;
@@ -315,7 +315,7 @@ fn follow(mut client: Client, mirror: &mut BTreeMap<String, u64>, catches_up: bo
                 _ => position = change,
             }
         }
-        let until = position["Etag"].as_u64().unwrap();
+        let until = position["After"].as_str().unwrap().to_owned();
         if catches_up && position["IsAtEnd"] == true {
             return;
         }

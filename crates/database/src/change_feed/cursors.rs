@@ -4,7 +4,7 @@
 use documents::{Date, DefinitionChange, Etag, Snapshot, Write};
 use json::Value;
 
-use super::bad;
+use super::{FeedPlace, bad};
 use crate::limits::{FEED_CURSOR_KEPT, FEED_CURSOR_NAME_SIZE_MAX, FEED_CURSORS_MAX};
 use crate::{Database, Error, Result};
 
@@ -16,8 +16,8 @@ const CURSOR: &str = "feed-cursor";
 pub struct FeedCursor {
     /// By which it is found, in any case.
     pub name: String,
-    /// Its consumer has handled everything up to this etag.
-    pub etag: Etag,
+    /// Its consumer has handled everything up to this place.
+    pub place: FeedPlace,
     /// When it was moved last, or made.
     pub moved: Date,
 }
@@ -26,7 +26,8 @@ impl FeedCursor {
     fn put(&self) -> DefinitionChange {
         let mut value = Value::object();
         value.set("Name", self.name.as_str().into());
-        value.set("Etag", Value::Number(self.etag.to_string()));
+        value.set("Etag", Value::Number(self.place.after.to_string()));
+        value.set("Began", Value::Number(self.place.began.to_string()));
         value.set("Moved", Value::Number(self.moved.ticks().to_string()));
         let (kind, name) = (CURSOR.to_owned(), self.name.clone());
         DefinitionChange::Put { kind, name, generation: 0, definition: value.to_vec() }
@@ -37,7 +38,10 @@ impl FeedCursor {
         let number = |name| value.get(name).and_then(Value::as_i64).and_then(|number| u64::try_from(number).ok());
         Ok(FeedCursor {
             name: value.get("Name").and_then(Value::as_str).ok_or_else(corrupt)?.to_owned(),
-            etag: number("Etag").ok_or_else(corrupt)?,
+            place: FeedPlace {
+                after: number("Etag").ok_or_else(corrupt)?,
+                began: number("Began").ok_or_else(corrupt)?,
+            },
             moved: number("Moved").map(Date::from_ticks).ok_or_else(corrupt)?,
         })
     }
@@ -80,13 +84,13 @@ impl Database {
 
     /// The write that makes a cursor, or moves it. It is stored once the write is durable.
     ///
-    /// * `etag`: up to which its consumer has handled everything; 0: nothing.
+    /// * `place`: up to which its consumer has handled everything.
     /// * `now`: by the clock of the node.
     ///
     /// # Errors
     ///
-    /// [`Error::BadFeed`], [`Error::FeedGone`] if deletions behind that etag are not kept any more; storage fails.
-    pub fn move_feed_cursor(&self, name: &str, etag: Etag, now: Date) -> Result<Write> {
+    /// [`Error::BadFeed`], [`Error::FeedGone`] if deletions behind that place are not kept any more; storage fails.
+    pub fn move_feed_cursor(&self, name: &str, place: FeedPlace, now: Date) -> Result<Write> {
         if name.trim().is_empty() || name.len() > FEED_CURSOR_NAME_SIZE_MAX {
             return Err(bad(format!(
                 "the name of a cursor has {} bytes; it needs one, and may have as many as the limit FEED_CURSOR_NAME_SIZE_MAX of \
@@ -95,14 +99,14 @@ impl Database {
             )));
         }
         let snapshot = self.read();
-        self.check_feed(&snapshot, etag)?;
+        self.check_feed(&snapshot, place)?;
         let is_new = snapshot.definition(CURSOR, name)?.is_none();
         if is_new && FeedCursor::all(&snapshot)?.len() >= FEED_CURSORS_MAX {
             return Err(bad(format!(
                 "the database has as many cursors as the limit FEED_CURSORS_MAX of {FEED_CURSORS_MAX} allows. Delete some"
             )));
         }
-        let cursor = FeedCursor { name: name.to_owned(), etag, moved: now };
+        let cursor = FeedCursor { name: name.to_owned(), place, moved: now };
         Ok(Write::Definitions(vec![cursor.put()]))
     }
 
@@ -123,6 +127,6 @@ impl Database {
     /// The etag up to which all cursors that hold tombstones have come; `None`: there are none.
     pub(crate) fn feed_cursors_seen(&self, now: Date) -> Result<Option<Etag>> {
         let cursors = self.feed_cursors()?;
-        Ok(cursors.iter().filter(|cursor| cursor.holds_tombstones(now)).map(|cursor| cursor.etag).min())
+        Ok(cursors.iter().filter(|cursor| cursor.holds_tombstones(now)).map(|cursor| cursor.place.after).min())
     }
 }

@@ -6,12 +6,14 @@
 //! and begins anew. A stored cursor ([`cursors`]) makes the database keep them.
 
 mod cursors;
+mod place;
 
 use std::time::Instant;
 
 pub use cursors::FeedCursor;
-use documents::{Document, Etag, Item, ItemKind, Snapshot};
+use documents::{Document, Item, ItemKind, Snapshot};
 use json::Writer;
+pub use place::FeedPlace;
 
 use crate::limits::{FEED_LOOK_TIME, FEED_PAGE_COUNT_MAX, FEED_PAGE_SIZE_MAX};
 use crate::queries::{BatchSink, Deadline, OfferedQuery, Query, RunContext};
@@ -38,8 +40,8 @@ pub trait FeedSink {
     /// * `change`: what it tells: [`PUT`], [`DELETE`] or [`INCLUDE`].
     fn end(&mut self, change: &'static str);
 
-    /// All lines of this etag have come.
-    fn passed(&mut self, etag: Etag);
+    /// All lines up to this place have come.
+    fn passed(&mut self, place: FeedPlace);
 
     /// Bytes so far.
     fn size(&self) -> usize;
@@ -48,8 +50,8 @@ pub trait FeedSink {
 /// How far a page came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FeedPage {
-    /// Everything up to this etag was looked at; the next page begins after it.
-    pub until: Etag,
+    /// Where the next page begins.
+    pub until: FeedPlace,
     /// Nothing more was there when the page was made.
     pub is_at_end: bool,
 }
@@ -122,7 +124,7 @@ fn bad(rule: String) -> Error {
 impl Database {
     /// Writes a page of the change feed. Does not wait for changes.
     ///
-    /// * `after`: the etag after which it begins; 0: from the beginning, where what was deleted before is not told.
+    /// * `place`: where it begins. At the beginning it does not tell what was deleted before.
     /// * `count_max`: changes; [`FEED_PAGE_COUNT_MAX`] at most.
     ///
     /// # Errors
@@ -131,12 +133,16 @@ impl Database {
     pub fn read_feed(
         &self,
         request: &FeedRequest,
-        after: Etag,
+        place: FeedPlace,
         count_max: usize,
         sink: &mut dyn FeedSink,
     ) -> Result<FeedPage> {
         let snapshot = self.read();
-        self.check_feed(&snapshot, after)?;
+        self.check_feed(&snapshot, place)?;
+        let place = match place.after {
+            0 => FeedPlace { after: 0, began: snapshot.last_etag()? },
+            _ => place,
+        };
         // It ends after `FEED_LOOK_TIME`.
         let deadline = Deadline::new(None, || false);
         let (memory, script_limits) = (self.limits().memory.clone(), self.limits().script);
@@ -151,28 +157,28 @@ impl Database {
                 count_max: count_max.min(FEED_PAGE_COUNT_MAX),
                 sink,
             };
-            let read = page.read(request, after)?;
+            let read = page.read(request, place)?;
             page.write_includes()?;
             Ok(read)
         })
     }
 
     /// Refuses a reader who may lack a deletion, or who has seen what this database never had.
-    fn check_feed(&self, snapshot: &Snapshot<'_>, after: Etag) -> Result<()> {
+    fn check_feed(&self, snapshot: &Snapshot<'_>, place: FeedPlace) -> Result<()> {
         let (last, cleaned) = (snapshot.last_etag()?, snapshot.tombstones_cleaned()?);
         let name = self.name();
-        if after > last {
+        if place.needs_after() > last {
             return Err(Error::FeedGone {
                 rule: format!(
-                    "the last etag of database '{name}' is {last}, and the change feed was asked for what comes after {after}: the database was \
+                    "the last etag of database '{name}' is {last}, and the change feed was asked for what comes after {place}: the database was \
                      made anew or restored since. Read it from the beginning: after=0"
                 ),
             });
         }
-        if after != 0 && after < cleaned {
+        if place.after != 0 && place.needs_after() < cleaned {
             return Err(Error::FeedGone {
                 rule: format!(
-                    "deletions of database '{name}' are known from etag {cleaned} on, and the change feed was asked for what comes after {after}: \
+                    "deletions of database '{name}' are known from etag {cleaned} on, and the change feed was asked for what comes after {place}: \
                      deletions may be missing. Read it from the beginning (after=0), and keep a cursor so that deletions are kept for it"
                 ),
             });
@@ -190,22 +196,22 @@ struct Page<'a, 's> {
 }
 
 impl<'a> Page<'a, '_> {
-    fn read(&mut self, request: &FeedRequest, after: Etag) -> Result<FeedPage> {
+    fn read(&mut self, request: &FeedRequest, place: FeedPlace) -> Result<FeedPage> {
         let (begin, last) = (Instant::now(), self.snapshot.last_etag()?);
-        let (mut count, mut until) = (0, after);
-        for item in self.snapshot.changes(&request.kinds, request.collection(), after)? {
+        let (mut count, mut until) = (0, place);
+        for item in self.snapshot.changes(&request.kinds, request.collection(), place.after)? {
             let item = item?;
-            let is_late = begin.elapsed() >= FEED_LOOK_TIME && until > after;
+            let is_late = begin.elapsed() >= FEED_LOOK_TIME && until.after > place.after;
             if count >= self.count_max || self.sink.size() >= FEED_PAGE_SIZE_MAX || is_late {
                 return Ok(FeedPage { until, is_at_end: false });
             }
-            until = item.etag();
+            until = place.moved_to(item.etag());
             if self.tell(item)? {
                 count += 1;
             }
             self.sink.passed(until);
         }
-        Ok(FeedPage { until: last.max(until), is_at_end: true })
+        Ok(FeedPage { until: place.moved_to(last.max(until.after)), is_at_end: true })
     }
 
     /// Writes the lines of an item; false: it does not fit the query.

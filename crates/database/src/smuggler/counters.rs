@@ -36,9 +36,12 @@ impl CounterGroup {
         self.counters.is_empty()
     }
 
-    /// Whether a counter of a document has room in the group.
-    pub fn takes(&self, document_id: &str) -> bool {
-        self.is_empty() || self.document_id == document_id && self.counters.len() < GROUP_COUNT_MAX
+    /// Whether a counter of a document has room in the group. One that was deleted, and made again in another collection, comes twice, and a
+    /// group has each name once.
+    pub fn takes(&self, document_id: &str, name: &str) -> bool {
+        let is_same = |counter: &GroupedCounter| id::is_same(&counter.name, name);
+        let has_room = self.document_id == document_id && self.counters.len() < GROUP_COUNT_MAX;
+        self.is_empty() || has_room && !self.counters.iter().any(is_same)
     }
 
     /// Adds a counter, for which there [is room](Self::takes).
@@ -149,4 +152,17 @@ fn values_of(databases: &[String], counter: Raw<'_>) -> Option<Vec<NodeValue>> {
         values.push(NodeValue::new(databases.first()?, 0, 0)?);
     }
     Some(values)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CounterGroup;
+
+    #[test]
+    fn a_group_has_each_name_once_and_counters_of_one_document() {
+        let mut group = CounterGroup::default();
+        assert!(group.takes("a", "Likes"));
+        group.add("a", "Likes", None, String::new());
+        assert_eq!([group.takes("a", "likes"), group.takes("a", "other"), group.takes("b", "x")], [false, true, false]);
+    }
 }

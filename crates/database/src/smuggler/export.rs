@@ -280,7 +280,7 @@ impl DumpWriter {
             if !meant.as_ref().is_some_and(|(_, is_meant)| *is_meant) {
                 continue;
             }
-            if !group.takes(document_id) {
+            if !group.takes(document_id, name) {
                 self.counter_group(&mut group, &mut is_first, sink)?;
             }
             group.add(document_id, name, item.counter(), item.change_vector());

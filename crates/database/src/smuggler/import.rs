@@ -734,10 +734,14 @@ impl ImportWork {
         if is_full { self.send() } else { Ok(()) }
     }
 
-    /// Sends the batch on its way, and changes of values, when there is room.
+    /// Sends what was gathered on its way, when there is room: revisions last, because they hold contents that the commands before link.
     fn send(&mut self) -> Result<()> {
         self.send_values()?;
-        self.send_revisions()?;
+        self.send_batch()?;
+        self.send_revisions()
+    }
+
+    fn send_batch(&mut self) -> Result<()> {
         if self.batch.is_empty() {
             return Ok(());
         }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use rookery_database::change_feed::{FeedPage, FeedRequest, FeedSink};
-use rookery_database::documents::{Batch, Date, Etag, Expected};
+use rookery_database::change_feed::{FeedPage, FeedPlace, FeedRequest, FeedSink};
+use rookery_database::documents::{Batch, Date, Expected};
 use rookery_database::limits::FEED_CURSOR_KEPT;
 use rookery_database::{Database, Databases, DatabasesOptions, Error, ManualClock};
 
@@ -31,17 +31,17 @@ impl FeedSink for Lines {
         self.lines.push(json::Value::parse(&self.line).unwrap());
     }
 
-    fn passed(&mut self, _: Etag) {}
+    fn passed(&mut self, _: FeedPlace) {}
 
     fn size(&self) -> usize {
         self.size
     }
 }
 
-fn read(database: &Database, after: Etag, count_max: usize) -> Result<(FeedPage, Vec<json::Value>), Error> {
+fn read(database: &Database, place: FeedPlace, count_max: usize) -> Result<(FeedPage, Vec<json::Value>), Error> {
     let mut lines = Lines::default();
     let request = FeedRequest::new(None, None, None).unwrap();
-    let page = database.read_feed(&request, after, count_max, &mut lines)?;
+    let page = database.read_feed(&request, place, count_max, &mut lines)?;
     Ok((page, lines.lines))
 }
 
@@ -74,7 +74,7 @@ fn deletions_are_kept_for_a_cursor_and_for_a_bounded_time() {
     let clock = Arc::new(ManualClock::at(Date::now()));
     let (databases, shop) = shop(&clock);
     put(&shop, "a", 1);
-    let (page, _) = read(&shop, 0, 10).unwrap();
+    let (page, _) = read(&shop, FeedPlace::default(), 10).unwrap();
     let write = shop.move_feed_cursor("mine", page.until, databases.clock().now()).unwrap();
     shop.write(&write).unwrap();
     delete(&shop, "a");
@@ -86,9 +86,39 @@ fn deletions_are_kept_for_a_cursor_and_for_a_bounded_time() {
     assert_eq!(clean(&databases), 1, "it has not moved for too long");
     assert!(matches!(read(&shop, page.until, 10), Err(Error::FeedGone { .. })));
     assert!(matches!(shop.move_feed_cursor("mine", page.until, Date::now()), Err(Error::FeedGone { .. })));
-    let (page, lines) = read(&shop, 0, 10).unwrap();
+    let (page, lines) = read(&shop, FeedPlace::default(), 10).unwrap();
     assert!(lines.is_empty() && page.is_at_end, "from the beginning there is nothing to lack");
     assert!(read(&shop, page.until, 10).is_ok());
+}
+
+#[test]
+fn a_reader_from_the_beginning_needs_no_deletion_from_before() {
+    let clock = Arc::new(ManualClock::at(Date::now()));
+    let (databases, shop) = shop(&clock);
+    (0..6).for_each(|number| put(&shop, &format!("d{number}"), number));
+    delete(&shop, "d5");
+    assert_eq!(clean(&databases), 1);
+    let (page, lines) = read(&shop, FeedPlace::default(), 2).unwrap();
+    assert_eq!(lines.len(), 2);
+    assert!(
+        matches!(read(&shop, FeedPlace::after(page.until.after), 2), Err(Error::FeedGone { .. })),
+        "another reader may lack one"
+    );
+    let (page, lines) = read(&shop, page.until, 2).unwrap();
+    assert_eq!(lines.len(), 2);
+    // A cursor keeps that, too.
+    let write = shop.move_feed_cursor("mine", page.until, databases.clock().now()).unwrap();
+    shop.write(&write).unwrap();
+    assert_eq!(shop.feed_cursor("mine").unwrap().place, page.until);
+    let (page, lines) = read(&shop, page.until, 2).unwrap();
+    assert!(lines.len() == 1 && page.is_at_end);
+    assert_eq!(page.until, FeedPlace::after(7));
+    // What is deleted while it reads is needed.
+    let (page, _) = read(&shop, FeedPlace::default(), 2).unwrap();
+    shop.delete_feed_cursor("mine").unwrap();
+    delete(&shop, "d0");
+    assert_eq!(clean(&databases), 1);
+    assert!(matches!(read(&shop, page.until, 2), Err(Error::FeedGone { .. })));
 }
 
 #[test]
@@ -102,7 +132,7 @@ fn what_was_cleaned_is_known_after_a_restart() {
     let until = {
         let (databases, shop) = open();
         put(&shop, "a", 1);
-        let (page, _) = read(&shop, 0, 10).unwrap();
+        let (page, _) = read(&shop, FeedPlace::default(), 10).unwrap();
         delete(&shop, "a");
         assert_eq!(clean(&databases), 1);
         databases.close();
@@ -110,7 +140,7 @@ fn what_was_cleaned_is_known_after_a_restart() {
     };
     let (_databases, shop) = open();
     assert!(matches!(read(&shop, until, 10), Err(Error::FeedGone { .. })));
-    assert!(read(&shop, shop.read().last_etag().unwrap(), 10).is_ok());
+    assert!(read(&shop, FeedPlace::after(shop.read().last_etag().unwrap()), 10).is_ok());
 }
 
 #[derive(Clone, Debug)]
@@ -142,10 +172,10 @@ proptest! {
         let clock = Arc::new(ManualClock::at(Date::now()));
         let (databases, shop) = shop(&clock);
         let (mut mirror, mut expected) = (BTreeMap::new(), BTreeMap::new());
-        let acknowledge = |etag| shop.write(&shop.move_feed_cursor("mirror", etag, clock_now(&databases)).unwrap()).unwrap();
-        acknowledge(0);
-        let mut after = 0;
-        let follow = |after: Etag, count: usize, mirror: &mut BTreeMap<String, i64>| -> FeedPage {
+        let acknowledge = |place| shop.write(&shop.move_feed_cursor("mirror", place, clock_now(&databases)).unwrap()).unwrap();
+        acknowledge(FeedPlace::default());
+        let mut after = FeedPlace::default();
+        let follow = |after: FeedPlace, count: usize, mirror: &mut BTreeMap<String, i64>| -> FeedPage {
             let (page, lines) = read(&shop, after, count).unwrap();
             for line in lines {
                 let id = line.get("Id").and_then(json::Value::as_str).unwrap().to_owned();
@@ -171,7 +201,7 @@ proptest! {
                 // The consumer is killed: what it has not acknowledged comes again.
                 Step::Clean => {
                     databases.maintain();
-                    after = shop.feed_cursor("mirror").unwrap().etag;
+                    after = shop.feed_cursor("mirror").unwrap().place;
                 }
             }
         }

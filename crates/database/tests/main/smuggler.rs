@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rookery_database::documents::{
     AttachmentAction, AttachmentCommand, Batch, BulkDocs, Expected, ItemKind, NewContent, ValueChange, Write,
 };
+use rookery_database::revisions::RevisionsProperty;
 use rookery_database::smuggler::{DumpSink, Imported, ItemType, SmugglerOptions};
 use rookery_database::{Database, Databases, DatabasesOptions, Error, OperationStatus, Result};
 
@@ -526,4 +527,31 @@ fn compare_exchange_values_go_along_without_guards() {
         let dump = format!(r#"{{"CompareExchange":[{wrong}]}}"#);
         assert!(matches!(try_import(&to, dump.as_bytes(), "{}", 9), Err(Error::BadDump { .. })), "{wrong}");
     }
+}
+
+/// A database whose documents of `Users` have revisions.
+fn with_revisions() -> Arc<Database> {
+    let databases = Databases::open(DatabasesOptions::in_memory()).unwrap();
+    let database = databases.find_or_create("x").unwrap();
+    let configuration = json::Value::parse(br#"{"Collections":{"Users":{"Disabled":false}}}"#).unwrap();
+    databases.put_revisions_configuration("x", RevisionsProperty::Collections, &configuration, None).unwrap();
+    database
+}
+
+#[test]
+fn revisions_of_a_dump_hold_the_contents_that_its_documents_have() {
+    let from = with_revisions();
+    put(&from, "users/1", r#"{"@metadata":{"@collection":"Users"}}"#);
+    attach(&from, "users/1", "a", b"content");
+    let dump = bytes_of(&from, "{}");
+    let to = with_revisions();
+    let imported = try_import(&to, &dump, "{}", 1000).unwrap();
+    assert_eq!(imported.result.counts(ItemType::RevisionDocuments).errored, 0);
+    let mut batch = Batch::new();
+    let command = AttachmentCommand::new("users/1", "a", AttachmentAction::Delete).unwrap();
+    batch.push_attachment(command, Expected::Any);
+    to.execute(batch).unwrap();
+    let snapshot = to.read();
+    assert_eq!(snapshot.statistics().unwrap().content_count, 1, "a revision has it");
+    assert_eq!(snapshot.verify().unwrap().problems, Vec::<String>::new());
 }

@@ -74,10 +74,12 @@ pub(crate) fn check_attachment(
 /// Gives the problems of contents, once all that refers to them was read.
 pub(crate) fn check_contents(schema: &Schema, reader: &impl Reader, uses: &ContentUses) -> Result<Vec<String>> {
     let (mut problems, mut count) = (Vec::new(), 0);
+    let mut missing: ContentUses = uses.clone();
     if let Some(contents) = open(reader)? {
         contents.for_each(reader, |hash, content| {
             count += 1;
             let hash = hash.try_into().ok().map(ContentHash);
+            hash.map(|hash| missing.remove(&hash));
             let found = hash.and_then(|hash| uses.get(&hash)).copied().unwrap_or_default();
             if found != content.references {
                 let hash = hash.map_or_else(|| "of another length".to_owned(), |hash| hash.to_string());
@@ -86,6 +88,8 @@ pub(crate) fn check_contents(schema: &Schema, reader: &impl Reader, uses: &Conte
             Ok::<_, crate::Error>(())
         })?;
     }
+    let lost = missing.iter().filter(|(_, references)| **references > 0);
+    problems.extend(lost.map(|(hash, count)| format!("the content {hash} has {count} references, but is not there")));
     match schema.content_count(reader) {
         Ok(counted) if counted == count => {}
         counted => problems.push(format!("contents are counted as {counted:?}, but there are {count}")),

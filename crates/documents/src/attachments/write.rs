@@ -23,6 +23,7 @@ struct Put<'p> {
     content_type: &'p str,
     content: &'p NewContent,
     expected: &'p Expected,
+    is_imported: bool,
 }
 
 impl Writing<'_, '_> {
@@ -43,7 +44,7 @@ impl Writing<'_, '_> {
             }),
             AttachmentAction::Put { content_type, content: Some(content), is_imported } => {
                 let is_imported = *is_imported;
-                let put = Put { document_id, name, content_type, content, expected };
+                let put = Put { document_id, name, content_type, content, expected, is_imported };
                 let details = self.put_attachment(&put)?;
                 let document_change_vector = self.list_attachments(&id::lower(document_id), is_imported)?;
                 Ok(CommandResult::AttachmentPut { details, document_change_vector })
@@ -112,6 +113,7 @@ impl Writing<'_, '_> {
             content_type: value.content_type,
             content: &NewContent::known(value.hash),
             expected: &Expected::Missing,
+            is_imported: false,
         };
         self.put_attachment(&put)
     }
@@ -130,6 +132,8 @@ impl Writing<'_, '_> {
         let key = ItemKind::Attachment.key(&key::id_of(document_id, name));
         let before = self.find_item(ItemKind::Attachment, &key)?;
         self.check_attachment(Operation::Put, (document_id, name), put.expected, before.as_ref())?;
+        // While the document still lists what is replaced.
+        self.revise_before_change(&document, &id::lower(document_id), put.is_imported)?;
         // The new content first: if it is the same as before, it is not removed in between.
         let size = self.link_content(put.content)?;
         if let Some(before) = &before {
@@ -180,6 +184,11 @@ impl Writing<'_, '_> {
         let attachment = self.find_item(ItemKind::Attachment, &key)?;
         self.check_attachment(Operation::Delete, (document_id, name), expected, attachment.as_ref())?;
         let Some(attachment) = attachment else { return Ok(false) };
+        let document_key = id::lower(document_id);
+        if let Some(document) = self.find_item(ItemKind::Document, &document_key)? {
+            // While its content is there.
+            self.revise_before_change(&document, &document_key, false)?;
+        }
         self.remove_attachment(&attachment, &key)?;
         Ok(true)
     }

@@ -109,10 +109,16 @@ impl Writing<'_, '_> {
     /// Whether a stored document has this entry in one of the constraints.
     fn has_entry(&mut self, key: &[u8], entry: &[u8]) -> Result<bool> {
         let Some(existing) = self.find_item(ItemKind::Document, key)? else { return Ok(false) };
+        if existing.head.flags.is_of_index() {
+            return Ok(false);
+        }
+        let place = self.collection_by_number(existing.head.collection)?;
+        let collection = id::lower(&self.collection(place).name);
         let record = self.store.schema.records.get(&*self.tx, existing.location)?;
         let body = record.get(existing.head.body_at()..).unwrap_or_default();
         let all = self.unique.prepared.as_deref().unwrap_or_default();
-        Ok(all.iter().any(|prepared| prepared.entry(body).as_deref() == Some(entry)))
+        let mut of_collection = all.iter().filter(|prepared| id::lower(&prepared.constraint.collection) == collection);
+        Ok(of_collection.any(|prepared| prepared.entry(body).as_deref() == Some(entry)))
     }
 
     /// Makes a constraint, or deletes one; how many there were of its name.

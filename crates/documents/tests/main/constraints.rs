@@ -154,6 +154,20 @@ fn documents_exchange_their_values_in_one_transaction() {
 }
 
 #[test]
+fn a_document_that_comes_again_in_another_collection_is_not_constrained() {
+    let store = store();
+    constrain(&store, constraint("n", &["N"], false)).unwrap();
+    put(&store, &[("users/1", r#""N":1"#)]).unwrap();
+    let mut batch = batch(&[("b", r#""N":1"#)], &["b"]);
+    batch.put("b", br#"{"N":1,"@metadata":{"@collection":"Dogs"}}"#, Expected::Any).unwrap();
+    batch.delete("users/1", Expected::Any).unwrap();
+    apply(&store, Write::batch(batch)).unwrap();
+    check_store(&store);
+    put(&store, &[("users/2", r#""N":1"#)]).unwrap();
+    check_store(&store);
+}
+
+#[test]
 fn a_constraint_over_documents_reports_its_duplicates() {
     let store = store();
     for number in 0..30 {

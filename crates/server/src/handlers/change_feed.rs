@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use database::Database;
-use database::change_feed::{FeedCursor, FeedPage, FeedRequest, FeedSink};
+use database::change_feed::{FeedCursor, FeedPage, FeedPlace, FeedRequest, FeedSink};
 use database::documents::Etag;
 use hyper::StatusCode;
 use hyper::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
@@ -81,7 +81,7 @@ struct Reader {
     request: Arc<FeedRequest>,
     form: Form,
     count_max: usize,
-    after: Etag,
+    place: FeedPlace,
     news: watch::Receiver<Etag>,
 }
 
@@ -91,7 +91,7 @@ pub(crate) async fn get(exchange: Exchange) -> Result<Reply> {
     let query = exchange.query();
     let [kinds, collection, text] = ["kinds", "collection", "query"].map(|name| query.get_nonempty(name));
     let request = FeedRequest::new(kinds.as_deref(), collection.map(|name| name.into_owned()), text.as_deref())?;
-    let (after, count) = (place(&exchange)?, query.number("pageSize")?.unwrap_or(FEED_PAGE));
+    let (place, count) = (place(&exchange)?, query.number("pageSize")?.unwrap_or(FEED_PAGE));
     if count == 0 {
         return Err(Error::parameter("pageSize", "0", "a number from 1 on"));
     }
@@ -111,7 +111,7 @@ pub(crate) async fn get(exchange: Exchange) -> Result<Reply> {
     let bell = node.bells.of(&database);
     let news = bell.watch(watched);
     let count_max = usize::try_from(count).unwrap_or(usize::MAX);
-    let mut reader = Reader { node, database, request: Arc::new(request), form, count_max, after, news };
+    let mut reader = Reader { node, database, request: Arc::new(request), form, count_max, place, news };
     let mut reply = match form {
         Form::Lines => {
             let until = Instant::now() + Duration::from_secs(wait);
@@ -138,19 +138,24 @@ pub(crate) async fn get(exchange: Exchange) -> Result<Reply> {
 }
 
 /// Where the reader begins.
-fn place(exchange: &Exchange) -> Result<Etag> {
+fn place(exchange: &Exchange) -> Result<FeedPlace> {
     let query = exchange.query();
     if let Some(seen) = exchange.headers.get(&LAST_EVENT_ID) {
-        let text = String::from_utf8_lossy(seen.as_bytes());
-        return text.trim().parse().map_err(|_| Error::parameter("Last-Event-ID", &text, "an etag"));
+        return place_of("Last-Event-ID", &String::from_utf8_lossy(seen.as_bytes()));
     }
-    match (query.number("after")?, query.get_nonempty("cursor")) {
-        (Some(_), Some(_)) => Err(Error::Argument(
-            "'after' and 'cursor' both say where the feed begins. Leave one of them out".to_owned(),
-        )),
-        (after, None) => Ok(after.unwrap_or(0)),
-        (None, Some(name)) => Ok(exchange.database().feed_cursor(&name)?.etag),
+    match (query.get_nonempty("after"), query.get_nonempty("cursor")) {
+        (Some(_), Some(_)) => {
+            let rule = "'after' and 'cursor' both say where the feed begins. Leave one of them out";
+            Err(Error::Argument(rule.to_owned()))
+        }
+        (Some(after), None) => place_of("after", &after),
+        (None, None) => Ok(FeedPlace::default()),
+        (None, Some(name)) => Ok(exchange.database().feed_cursor(&name)?.place),
     }
+}
+
+fn place_of(parameter: &str, text: &str) -> Result<FeedPlace> {
+    FeedPlace::parse(text).ok_or_else(|| Error::parameter(parameter, text, "an etag, or the place of a page before"))
 }
 
 impl Reader {
@@ -158,14 +163,14 @@ impl Reader {
     async fn page(&mut self) -> Result<(FeedPage, Lines)> {
         self.news.mark_unchanged();
         let (database, request, form) = (self.database.clone(), self.request.clone(), self.form);
-        let (after, count_max) = (self.after, self.count_max);
+        let (place, count_max) = (self.place, self.count_max);
         let make = move || {
             let mut lines = Lines { form, bytes: Vec::new(), is_open: false };
-            let page = database.read_feed(&request, after, count_max, &mut lines)?;
+            let page = database.read_feed(&request, place, count_max, &mut lines)?;
             Ok((page, lines))
         };
         let (page, lines) = self.node.bridge.run(Pool::Reads, make).await?;
-        self.after = page.until;
+        self.place = page.until;
         Ok((page, lines))
     }
 
@@ -300,10 +305,10 @@ impl FeedSink for Lines {
         }
     }
 
-    /// The last event of an etag alone has its id: a client that connects again has handled all before it.
-    fn passed(&mut self, etag: Etag) {
+    /// The last event of an etag alone has its place as id: a client that connects again has handled all before it.
+    fn passed(&mut self, place: FeedPlace) {
         if self.is_open {
-            self.bytes.extend_from_slice(format!("id: {etag}\n").as_bytes());
+            self.bytes.extend_from_slice(format!("id: {place}\n").as_bytes());
             self.close();
         }
     }
@@ -325,7 +330,8 @@ impl Lines {
     fn write_position(&mut self, page: FeedPage) {
         self.begin();
         Writer::new(&mut self.bytes).object(|json| {
-            json.name("Etag").unsigned(page.until).name("Change").string(POSITION).name("IsAtEnd").bool(page.is_at_end);
+            json.name("Change").string(POSITION).name("After").string(&page.until.to_string());
+            json.name("Etag").unsigned(page.until.after).name("IsAtEnd").bool(page.is_at_end);
         });
         self.end(POSITION);
         self.passed(page.until);
@@ -336,7 +342,7 @@ impl Lines {
 const POSITION: &str = "Position";
 
 fn write_cursor(json: &mut Writer<'_>, cursor: &FeedCursor, exchange: &Exchange) {
-    json.name("Name").string(&cursor.name).name("Etag").unsigned(cursor.etag);
+    json.name("Name").string(&cursor.name).name("After").string(&cursor.place.to_string());
     json.name("MovedAt").string(&cursor.moved.to_string());
     json.name("KeepsDeletions").bool(cursor.holds_tombstones(exchange.node.databases.clock().now()));
 }
@@ -357,12 +363,13 @@ pub(crate) fn cursors(exchange: &Exchange) -> Result<Reply> {
 /// PUT `cursors`: `name`, `after`: makes a cursor, or moves it. The answer comes when that is durable.
 pub(crate) async fn move_cursor(exchange: Exchange) -> Result<Reply> {
     let name = exchange.required("name")?.into_owned();
-    let after = exchange.query().number("after")?.unwrap_or(0);
+    let place =
+        exchange.query().get_nonempty("after").map_or(Ok(FeedPlace::default()), |text| place_of("after", &text))?;
     let (database, now) = (exchange.database().clone(), exchange.node.databases.clock().now());
-    let write = database.move_feed_cursor(&name, after, now)?;
+    let write = database.move_feed_cursor(&name, place, now)?;
     exchange.node.bridge.answer(|done| database.propose(write, done.into_call_back())).await?;
     Ok(reply::object(StatusCode::OK, |json| {
-        write_cursor(json, &FeedCursor { name, etag: after, moved: now }, &exchange);
+        write_cursor(json, &FeedCursor { name, place, moved: now }, &exchange);
     }))
 }
 

@@ -6,6 +6,7 @@
 //! | GET | `startsWith`, `matches`, `exclude`, `startAfter`, `start`, `pageSize`, `metadataOnly` | 200 in id order |
 //! | GET | `start`, `pageSize`, `metadataOnly` | 200, the latest first |
 //! | GET | `etag`, `start`, `pageSize`, `metadataOnly` | 200, from that etag on in rising order |
+//! | GET | `id`*, `asOf`, `include`*, `metadataOnly` | the same as of a time ([`super::as_of`]) |
 //! | POST | as the first, ids in the body `{"Ids":[]}` | 200 |
 //! | HEAD | `id` | 200, 304, 404 |
 //! | PUT | `id`; `If-Match` | 201 `{Id, ChangeVector}`, 409 |
@@ -16,7 +17,7 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 use database::documents::{
-    ALL_COUNTERS, Batch, CommandResult, CounterIncludes, Document, Expected, Feature, IncludePath, PrefixQuery,
+    ALL_COUNTERS, Batch, CommandResult, CounterIncludes, Date, Document, Expected, Feature, IncludePath, PrefixQuery,
     ResultsHash, Snapshot, Wildcards,
 };
 use database::limits::DEADLINE_EVERY;
@@ -24,6 +25,7 @@ use database::queries::{Deadline, IncludedValues};
 use hyper::StatusCode;
 use hyper::header::HeaderValue;
 
+use super::as_of;
 use super::submit::submit;
 use crate::bridge::Pool;
 use crate::error::{Error, Result};
@@ -65,6 +67,8 @@ struct Load<'a> {
     values: Vec<IncludePath>,
     /// Names of counters; empty: all of them. None: no counters.
     counters: Option<Vec<String>>,
+    /// Documents as they were at this time.
+    as_of: Option<Date>,
 }
 
 impl<'a> Load<'a> {
@@ -89,12 +93,21 @@ impl<'a> Load<'a> {
                 if !value.is_empty() {
                     load.values.push(IncludePath::new(&decode(value)));
                 }
+            } else if key.eq_ignore_ascii_case("asOf") {
+                let text = decode(value);
+                let time = Date::parse(&text).ok_or_else(|| Error::parameter(key, &text, "a date"))?;
+                load.as_of = Some(time);
             } else if let Some(feature) = missing_feature(key).filter(|_| !value.is_empty()) {
                 return Err(feature.missing().into());
             }
         }
         if load.ids.is_empty() && load.is_by_prefix && load.counters.is_some() {
             let rule = "'counter' belongs to loads by id: load the documents by their ids, or query them with 'include counters()'";
+            return Err(Error::Argument(rule.to_owned()));
+        }
+        let has_more = load.is_cluster_wide || load.counters.is_some() || !load.values.is_empty();
+        if load.as_of.is_some() && (load.ids.is_empty() || has_more) {
+            let rule = "'asOf' belongs to loads by id, with 'include' and 'metadataOnly' beside it at most";
             return Err(Error::Argument(rule.to_owned()));
         }
         Ok(load)
@@ -113,7 +126,7 @@ impl<'a> Load<'a> {
 /// A load by a few ids, answered at once if it is short.
 pub(crate) fn get_one(exchange: &Exchange) -> Result<Option<Reply>> {
     let load = Load::parse(exchange.query())?;
-    if load.counters.is_some() {
+    if load.counters.is_some() || load.as_of.is_some() {
         return Ok(None);
     }
     let snapshot = exchange.database().read();
@@ -188,6 +201,10 @@ fn ids_of(body: &json::Value) -> Result<Vec<String>> {
 
 fn answer_load(exchange: &Exchange, load: &Load<'_>, out: &mut AnswerWriter) -> Result<Option<Reply>> {
     let deadline = deadline(exchange, out);
+    if let Some(time) = load.as_of {
+        let (ids, includes, is_metadata_only) = (&load.ids, &load.includes, load.is_metadata_only);
+        return as_of::answer(exchange, out, &deadline, &as_of::Load { ids, includes, time, is_metadata_only });
+    }
     let snapshot = exchange.database().read();
     let is_plain = !load.is_cluster_wide && load.values.is_empty() && load.counters.is_none();
     if let (true, [id], []) = (is_plain, load.ids.as_slice(), load.includes.as_slice()) {

@@ -1,6 +1,7 @@
 //! The handlers, one file per resource: take the parameters apart, make one call, answer.
 
 pub(crate) mod api_keys;
+mod as_of;
 pub(crate) mod attachments;
 pub(crate) mod backups;
 pub(crate) mod bulk_docs;

@@ -276,6 +276,9 @@ async fn propose(exchange: &Exchange, write: RevisionsWrite) -> Result<u64> {
 
 pub(crate) async fn enforce(mut exchange: Exchange) -> Result<Reply> {
     let body = exchange.read_object().await?;
+    if body.get("MaxOpsPerSecond").is_some_and(|value| *value != Value::Null) {
+        return Err(Error::not_supported("'MaxOpsPerSecond' of enforcing a configuration of revisions"));
+    }
     let work = RevisionsWork::Enforce {
         with_forced: flag(&body, "IncludeForceCreated")?,
         collections: texts(&body, "Collections")?,

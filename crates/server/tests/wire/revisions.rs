@@ -230,3 +230,55 @@ fn a_dump_has_revisions() {
     assert_eq!(bin("other"), bin("db"));
     assert!(wire.call("GET /databases/other/revisions/config", "").text().contains("\"Users\":{"));
 }
+
+/// When a document was written last.
+fn written_at(wire: &Wire, id: &str) -> String {
+    let answer = wire.call(&format!("GET /databases/db/docs?id={id}"), "").json();
+    let Some(json::Value::Array(results)) = answer.get("Results") else { panic!("{id} is not there") };
+    results[0].get("@metadata").unwrap().get("@last-modified").and_then(json::Value::as_str).unwrap().to_owned()
+}
+
+#[test]
+fn documents_are_read_as_of_a_time_with_what_they_included_then() {
+    let wire = Wire::with_database();
+    configure(&wire, r#"{"Collections":{"Users":{}}}"#);
+    let put = |id: &str, name: &str, friend: &str| {
+        let document = format!(r#"{{"Name":"{name}","Friend":"{friend}","@metadata":{{"@collection":"Users"}}}}"#);
+        assert_eq!(wire.call(&format!("PUT /databases/db/docs?id={id}"), &document).status, 201);
+        written_at(&wire, id)
+    };
+    put("users/2", "two", "");
+    put("users/3", "three", "");
+    let first = put("users/1", "one", "users/2");
+    let renamed = put("users/2", "new two", "");
+    let second = put("users/1", "new one", "users/3");
+    assert_eq!(wire.call("DELETE /databases/db/docs?id=users/2", "").status, 204);
+    assert_eq!(wire.call("DELETE /databases/db/docs?id=users/1", "").status, 204);
+    let names = |time: &str| {
+        let answer = wire.call(&format!("GET /databases/db/docs?id=users/1&include=Friend&asOf={time}"), "");
+        assert_eq!(answer.status, 200, "{time}: {}", answer.text());
+        let answer = answer.json();
+        let name = |document: &json::Value| document.get("Name").and_then(json::Value::as_str).unwrap().to_owned();
+        let Some(json::Value::Array(results)) = answer.get("Results") else { panic!("no results") };
+        let included = answer.get("Includes").unwrap().members().iter().map(|(_, document)| name(document));
+        (name(&results[0]), included.collect::<Vec<_>>())
+    };
+    assert_eq!(names(&first), ("one".to_owned(), vec!["two".to_owned()]));
+    assert_eq!(names(&renamed), ("one".to_owned(), vec!["new two".to_owned()]));
+    assert_eq!(names(&second), ("new one".to_owned(), vec!["three".to_owned()]));
+    let now = "GET /databases/db/docs?id=users/1&asOf=9999-01-01T00:00:00.0000000Z";
+    assert_eq!(wire.call(now, "").status, 404, "it is deleted");
+    let before = "GET /databases/db/docs?id=users/1&id=users/3&asOf=2000-01-01T00:00:00.0000000Z";
+    assert!(wire.call(before, "").text().starts_with(r#"{"Results":[null,null],"Includes":{}"#));
+    // Without revisions a document is what it is.
+    assert_eq!(
+        wire.call("PUT /databases/db/docs?id=dogs/1", r#"{"Name":"d","@metadata":{"@collection":"Dogs"}}"#).status,
+        201
+    );
+    let at = written_at(&wire, "dogs/1");
+    assert_eq!(wire.call(&format!("GET /databases/db/docs?id=dogs/1&asOf={at}"), "").status, 200);
+    assert_eq!(wire.call(&format!("GET /databases/db/docs?id=dogs/1&asOf={second}"), "").status, 404);
+    for query in ["asOf=x&id=a", "asOf=2000-01-01T00:00:00Z", "asOf=2000-01-01T00:00:00Z&id=a&counter=b"] {
+        assert_eq!(wire.call(&format!("GET /databases/db/docs?{query}"), "").status, 400, "{query}");
+    }
+}
