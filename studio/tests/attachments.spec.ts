@@ -80,8 +80,8 @@ test("files are attached, shown, downloaded, replaced and deleted", async ({ pag
 });
 
 test("a large file shows its progress, and a long text its beginning", async ({ page, studio }) => {
-  await studio.database("Heavy", { "posts/1": { Title: "One" } });
-  await studio.open("/databases/Heavy/document?id=posts%2F1");
+  await studio.database("HeavyFiles", { "posts/1": { Title: "One" } });
+  await studio.open("/databases/HeavyFiles/document?id=posts%2F1");
   const { go } = await studio.hold("**/attachments?*", (request) => request.method() === "PUT");
   await attach(studio, "long.log", "", Buffer.alloc(5 << 20, "a line of a log\n"));
   await expect(page.getByRole("dialog", { name: "Attach long.log" })).toBeVisible();

@@ -12,8 +12,8 @@ const isTooWide = (studio: Studio) =>
   studio.page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);
 
 test("counters are created, raised, set and deleted, with all of their digits", async ({ page, studio }) => {
-  await studio.database("Counted", { "posts/1": { Title: "One", "@metadata": { "@collection": "Posts" } } });
-  await studio.open("/databases/Counted/document?id=posts%2F1");
+  await studio.database("CountersHere", { "posts/1": { Title: "One", "@metadata": { "@collection": "Posts" } } });
+  await studio.open("/databases/CountersHere/document?id=posts%2F1");
   const part = page.getByRole("region", { name: "Counters" });
   await expect(part).toContainText("None.");
   await part.getByRole("button", { name: "New counter" }).click();
@@ -42,7 +42,7 @@ test("counters are created, raised, set and deleted, with all of their digits", 
   await row.getByRole("button", { name: "Actions for the counter Likes" }).click();
   await page.getByRole("menuitem", { name: "Set…" }).click();
   // What others add meanwhile does not count.
-  await raised(studio, "Counted", "posts/1", "Likes", "5");
+  await raised(studio, "CountersHere", "posts/1", "Likes", "5");
   await dialog.getByRole("textbox", { name: "Value" }).fill("12");
   await dialog.getByRole("button", { name: "Set" }).click();
   await expect(row.getByText("12", { exact: true })).toBeVisible();

@@ -315,8 +315,9 @@ fn duplicates_text(constraint: &str, count: u64, duplicates: &[Duplicate]) -> St
         .map(|Duplicate { values, ids: [one, other] }| format!("'{one}' and '{other}' have {}", values.join(", ")));
     let told: Vec<String> = told.collect();
     let more = if count > told.len() as u64 { " and others" } else { "" };
+    let documents = if count == 1 { "1 document breaks".to_owned() } else { format!("{count} documents break") };
     format!(
-        "The constraint '{constraint}' cannot be made, because {count} documents break it: {}{more}. Change them first",
+        "The constraint '{constraint}' cannot be made, because {documents} it: {}{more}. Change them first",
         told.join("; ")
     )
 }

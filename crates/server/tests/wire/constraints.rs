@@ -24,7 +24,8 @@ fn a_constraint_is_made_listed_and_deleted() {
     assert_eq!(wire.call("DELETE /databases/db/admin/constraints?name=users/email", "").status, 404);
     assert_eq!(put(&wire, "users/2", "ann@x.org"), 201);
     let broken = wire.call(CONSTRAINTS, r#"{"Collection":"Users","Fields":["Email"]}"#);
-    broken.check_error(409, "InvalidOperationException", "'users/1' and 'users/2' have \\\"ann@x.org\\\"");
+    let message = "The constraint 'Users/Email' cannot be made, because 1 document breaks it: 'users/1' and 'users/2' have \"ann@x.org\"";
+    broken.check_error(409, "InvalidOperationException", message);
 }
 
 #[test]

@@ -186,14 +186,14 @@ fn attachments_are_loaded() {
     };
     let id = document().id;
     let asked = format!("attachment {id} a.txt");
-    check("u => ({ A: loadAttachment(u, 'a.txt').Name })", "A: \"a.txt\"", &[&asked]);
-    check("u => ({ A: loadAttachment(u, 'a.txt').Size + 1 })", "A: 6", &[&asked]);
-    let content = format!("A: \"content of a.txt of {id}\"");
+    check("u => ({ A: loadAttachment(u, 'a.txt').Name })", "A=\"a.txt\"", &[&asked]);
+    check("u => ({ A: loadAttachment(u, 'a.txt').Size + 1 })", "A=6", &[&asked]);
+    let content = format!("A=\"content of a.txt of {id}\"");
     check("u => ({ A: loadAttachment(u, 'a.txt').getContentAsString() })", &content, &[&asked]);
     let other = format!("attachment {id} b");
-    check("u => ({ A: loadAttachment(u, 'b') === null })", "A: true", &[&other]);
-    check("u => ({ A: attachmentsFor(u).length })", "A: 0", &[]);
-    check("u => ({ A: loadAttachments(u).length })", "A: 0", &[]);
+    check("u => ({ A: loadAttachment(u, 'b') === null })", "A=true", &[&other]);
+    check("u => ({ A: attachmentsFor(u).length })", "A=0", &[]);
+    check("u => ({ A: loadAttachments(u).length })", "A=0", &[]);
 }
 
 #[test]
