@@ -76,7 +76,7 @@ test("the feed is paused and goes on with what came meanwhile", async ({ page, s
 
   await page.emulateMedia({ colorScheme: "dark" });
   await page.setViewportSize({ width: 400, height: 800 });
-  expect(await isTooWide(studio)).toBe(false);
+  await expect.poll(() => isTooWide(studio)).toBe(false);
   await studio.isAccessible();
   await page.getByRole("button", { name: "Clear" }).click();
   await expect(rows).toHaveCount(0);

@@ -92,7 +92,7 @@ test("workers are listed with what they have acknowledged, and disconnected", as
     await page.emulateMedia({ colorScheme: "dark" });
     await page.setViewportSize({ width: 400, height: 800 });
     await expect(ofWorker).toBeVisible();
-    expect(await isTooWide(studio)).toBe(false);
+    await expect.poll(() => isTooWide(studio)).toBe(false);
     await studio.isAccessible();
 
     await ofWorker.getByRole("button", { name: "Disconnect" }).click();

@@ -337,6 +337,9 @@ pub(crate) const CLOSE_REASON_SIZE_MAX: usize = 123;
 /// same; this bounds how often.
 pub(crate) const REFUSED_PAUSE: Duration = Duration::from_secs(1);
 
+/// How long the connection stays open on which a client changed its own rights, so that the answer gets out.
+pub(crate) const CHANGED_RIGHTS_PAUSE: Duration = Duration::from_millis(500);
+
 /// One command of a client of a changes socket, in bytes.
 pub(crate) const CHANGES_COMMAND_SIZE_MAX: usize = 64 << 10;
 

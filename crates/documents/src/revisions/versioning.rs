@@ -89,11 +89,10 @@ impl Writing<'_, '_> {
                 revise.limits = had_revisions.then_some(limits);
             }
             Some(limits) => {
-                let is_kept = before.map(|before| self.is_kept(before)).transpose()?;
-                if is_kept == Some(false) && revise.of_old.is_none() {
+                if before.is_some() && !had_revisions && revise.of_old.is_none() {
                     revise.of_old = Some(Flags::FROM_OLD_DOCUMENT);
                 }
-                revise.of_new = !(is_kept == Some(true) && is_unchanged);
+                revise.of_new = !(had_revisions && is_unchanged);
                 revise.has_revisions = true;
                 revise.limits = Some(limits);
             }
@@ -105,14 +104,7 @@ impl Writing<'_, '_> {
         Ok(revise)
     }
 
-    /// Whether the state that a document has is one of its revisions. It has revisions and is not, if it was written while its collection was not
-    /// configured, or came from a dump.
-    fn is_kept(&self, document: &Existing) -> Result<bool> {
-        let vector = self.vector_of(document);
-        Ok(place_of_vector(&self.store.schema, &*self.tx, &vector)?.is_some())
-    }
-
-    /// Keeps the state of a document before something that belongs to it changes, if it is not kept.
+    /// Keeps the state of a document before something that belongs to it changes, if none of its states was kept before.
     ///
     /// * `is_imported`: what changes comes from elsewhere.
     pub(crate) fn revise_before_change(&mut self, document: &Existing, key: &[u8], is_imported: bool) -> Result<()> {
@@ -141,7 +133,7 @@ impl Writing<'_, '_> {
         let place = self.collection_by_number(document.head.collection)?;
         let limits = self.revisions.enabled(&self.collection(place).name).copied();
         if let Some(limits) = limits.filter(|limits| limits.count_min != Some(0)) {
-            revise.of_old = (!self.is_kept(document)?).then_some(Flags::FROM_OLD_DOCUMENT);
+            revise.of_old = (!had_revisions).then_some(Flags::FROM_OLD_DOCUMENT);
             revise = Revise { has_revisions: true, of_new: true, limits: Some(limits), ..revise };
         }
         Ok(revise)
@@ -248,16 +240,19 @@ impl Writing<'_, '_> {
         Ok(out.strip_prefix(b"{").and_then(|out| out.strip_suffix(b"}")).unwrap_or_default().to_vec())
     }
 
-    /// Keeps the state of a document that is about to be deleted, with all that belongs to it, if it is not kept.
+    /// Keeps the state of a document that is about to be deleted, with all that belongs to it, if none of its states was kept before.
     pub(crate) fn revise_before_deletion(&mut self, document: &Existing, key: &[u8]) -> Result<()> {
         let flags = document.head.flags;
-        if self.revisions.is_empty() || self.skips_revisions || flags.has(Flags::ARTIFICIAL) {
+        if self.revisions.is_empty()
+            || self.skips_revisions
+            || flags.has(Flags::HAS_REVISIONS)
+            || flags.has(Flags::ARTIFICIAL)
+        {
             return Ok(());
         }
         let place = self.collection_by_number(document.head.collection)?;
         let limits = self.revisions.enabled(&self.collection(place).name);
-        let is_configured = limits.is_some_and(|limits| !limits.purges_on_delete && limits.count_min != Some(0));
-        if is_configured && !self.is_kept(document)? {
+        if limits.is_some_and(|limits| !limits.purges_on_delete && limits.count_min != Some(0)) {
             self.revise_stored(document, key, Flags::FROM_OLD_DOCUMENT)?;
         }
         Ok(())

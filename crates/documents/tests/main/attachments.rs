@@ -325,9 +325,10 @@ fn planted_damage_is_found() {
     assert_eq!(problems(), Vec::<String>::new());
     store.environment().write(|tx| contents.unlink(tx, &key)).unwrap();
     let found = problems();
-    assert_eq!(found.len(), 2, "{found:?}");
+    assert_eq!(found.len(), 3, "{found:?}");
     assert!(found[0].ends_with("the attachment 'a' of 'users/1' has no content"), "{found:?}");
-    assert_eq!(found[1], "contents are counted as Ok(2), but there are 1");
+    assert_eq!(found[1], format!("the content {hello} has 1 references, but is not there"));
+    assert_eq!(found[2], "contents are counted as Ok(2), but there are 1");
     store.write(Date::now(), |writing| writing.put_server_metadata("users/2", b"")).unwrap();
     assert!(problems().iter().any(|problem| problem.contains("'users/2' has the flag of attachments and no list")));
 }

@@ -422,14 +422,14 @@ fn a_revision_holds_the_contents_of_the_attachments_that_its_document_had() {
     put(&store, "users/1", "1");
     attach(r#"{"Type":"AttachmentPUT","Id":"users/1","Name":"a.txt","ContentType":""}"#, Some(b"hello"));
     configure(&store, &[("Users", ON)]);
-    // The state before lists it, but the change that makes the first revision has let its content go already.
+    // The state before lists it, and holds its content.
     attach(r#"{"Type":"AttachmentDELETE","Id":"users/1","Name":"a.txt","ChangeVector":null}"#, None);
-    assert_eq!((shown(&store, "users/1").len(), contents()), (2, 0));
+    assert_eq!((shown(&store, "users/1").len(), contents()), (2, 1));
     verify(&store);
     attach(r#"{"Type":"AttachmentPUT","Id":"users/1","Name":"b.txt","ContentType":""}"#, Some(b"again"));
     put(&store, "users/1", "2");
     delete(&store, "users/1");
-    assert_eq!(contents(), 1, "revisions hold it");
+    assert_eq!(contents(), 2, "revisions hold them");
     let snapshot = store.read();
     let place = snapshot.revisions("users/1", 1, 1).unwrap()[0];
     let revision = snapshot.revision_at(place).unwrap();

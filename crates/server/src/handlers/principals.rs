@@ -10,6 +10,7 @@ use database::{Clearance, Principal, Rights, check_principal_name};
 use json::{Value, Writer};
 
 use crate::error::{Error, Result};
+use crate::limits::CHANGED_RIGHTS_PAUSE;
 use crate::node::Node;
 use crate::routing::exchange::Exchange;
 
@@ -113,6 +114,8 @@ pub(crate) fn write_permissions(json: &mut Writer<'_>, rights: Option<&Rights>) 
 #[derive(Clone, Copy)]
 pub(crate) struct Caller {
     is_cluster_admin: bool,
+    /// The number of its connection.
+    connection: u64,
 }
 
 impl Caller {
@@ -127,7 +130,8 @@ impl Caller {
                     .to_owned(),
             ));
         }
-        Ok(Caller { is_cluster_admin: exchange.peer.identity.is_cluster_admin() })
+        let is_cluster_admin = exchange.peer.identity.is_cluster_admin();
+        Ok(Caller { is_cluster_admin, connection: exchange.peer.connection })
     }
 
     fn check<P: Principal>(self, clearance: Option<Clearance>) -> Result<()> {
@@ -170,7 +174,13 @@ impl Caller {
         })?;
         tls.registry.load(&node.databases)?;
         if let Some(hash) = known_as {
-            node.connections.close_those_of(&hash);
+            node.connections.close_those_of(&hash, Some(self.connection));
+            // Who changes its own rights hears that it did.
+            let node = node.clone();
+            tokio::spawn(async move {
+                tokio::time::sleep(CHANGED_RIGHTS_PAUSE).await;
+                node.connections.close_those_of(&hash, None);
+            });
         }
         tracing::info!(id, "{operation}");
         Ok(())

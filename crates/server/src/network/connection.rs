@@ -101,12 +101,14 @@ impl Connections {
     /// a proxy has such.
     ///
     /// * `sha256`: of the certificate or key.
-    pub(crate) fn close_those_of(&self, sha256: &[u8; 32]) {
+    /// * `spared`: the number of a connection that stays open.
+    pub(crate) fn close_those_of(&self, sha256: &[u8; 32], spared: Option<u64>) {
         let open = self.open.lock();
-        let is_of = |connection: &&Arc<Connection>| {
+        let is_of = |connection: &Arc<Connection>| {
             connection.principal.get() == Some(sha256) || connection.has_more_principals.load(Relaxed)
         };
-        for connection in open.values().filter(is_of) {
+        for (_, connection) in open.iter().filter(|(number, connection)| Some(**number) != spared && is_of(connection))
+        {
             connection.has_lost_rights.store(true, Relaxed);
             connection.close.notify_one();
         }
@@ -151,6 +153,13 @@ pub(crate) struct Admitted {
     connections: Arc<Connections>,
     number: u64,
     pub(crate) connection: Arc<Connection>,
+}
+
+impl Admitted {
+    /// The number of the connection among all.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
 }
 
 impl Drop for Admitted {

@@ -156,6 +156,7 @@ async fn begin(
             certificate: None,
             key: None,
             address,
+            connection: admitted.number(),
         };
         return serve(stream, peer, admitted, node, service, stop).await;
     };
@@ -177,7 +178,8 @@ async fn begin(
                 connection.is_identified();
             }
             node.metrics.handshakes.fetch_add(1, Relaxed);
-            let peer = Peer { scheme: Scheme::Https, identity: Arc::new(identity), certificate, key: None, address };
+            let (identity, connection) = (Arc::new(identity), admitted.number());
+            let peer = Peer { scheme: Scheme::Https, identity, certificate, key: None, address, connection };
             serve(stream, peer, admitted, node, service, stop).await;
         }
         Err(HandshakeError::Nothing) => {}
@@ -266,8 +268,9 @@ mod tests {
         let (mut client, stream) = tokio::io::duplex(64 << 10);
         let address = SocketAddr::from(([127, 0, 0, 1], 1));
         let identity = Arc::new(identity.clone());
-        let peer = Peer { scheme: Scheme::Http, identity, certificate: None, key: None, address };
         let admitted = node.connections.admit(address.ip(), true, node.limits.connection_count).unwrap();
+        let connection = admitted.number();
+        let peer = Peer { scheme: Scheme::Http, identity, certificate: None, key: None, address, connection };
         let serving = run(stream, peer, admitted, node.clone(), Arc::new(http(node)), node.stopped.clone());
         let serving = tokio::spawn(serving);
         let size = body.len();

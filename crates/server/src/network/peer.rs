@@ -23,13 +23,15 @@ pub(crate) struct Peer {
     pub(crate) certificate: Option<Certificate>,
     /// Address and port of the client, or of the proxy before it, for the log.
     pub(crate) address: SocketAddr,
+    /// The number of the connection.
+    pub(crate) connection: u64,
 }
 
 impl Peer {
     /// The same client with other rights than its certificate's.
     pub(crate) fn with_identity(&self, identity: Identity) -> Peer {
-        let Peer { scheme, address, .. } = *self;
-        Peer { scheme, identity: Arc::new(identity), certificate: None, key: None, address }
+        let Peer { scheme, address, connection, .. } = *self;
+        Peer { scheme, identity: Arc::new(identity), certificate: None, key: None, address, connection }
     }
 
     /// Who has a share of the pools; `None` where clients are not told apart.

@@ -89,7 +89,8 @@ pub(crate) fn sender(node: &Node, peer: Arc<Peer>, connection: &Connection, head
 fn holder(node: &Node, peer: &Peer, key: Arc<Key>, now: SystemTime, is_first: bool) -> Arc<Peer> {
     key.note_use(now);
     let identity = key.identity.clone();
-    let holder = Peer { scheme: peer.scheme, identity, certificate: None, key: Some(key), address: peer.address };
+    let Peer { scheme, address, connection, .. } = *peer;
+    let holder = Peer { scheme, identity, certificate: None, key: Some(key), address, connection };
     if let (true, Some(audit)) = (is_first, &node.audit) {
         holder.note(audit, AuditEvent::Connected, None);
     }
