@@ -36,8 +36,8 @@ impl CounterGroup {
         self.counters.is_empty()
     }
 
-    /// Whether a counter of a document has room in the group. One that was deleted, and made again in another collection, comes twice, and a
-    /// group has each name once.
+    /// Whether a counter of a document has room in the group. One that was deleted, and made again in another collection, comes twice,
+    /// and a group has each name once.
     pub fn takes(&self, document_id: &str, name: &str) -> bool {
         let is_same = |counter: &GroupedCounter| id::is_same(&counter.name, name);
         let has_room = self.document_id == document_id && self.counters.len() < GROUP_COUNT_MAX;

@@ -121,7 +121,7 @@ pub(super) fn answer(
     Ok(None)
 }
 
-/// What is asked for.
+/// The parameters of a load as of a time.
 pub(super) struct Load<'l> {
     pub ids: &'l [std::borrow::Cow<'l, str>],
     pub includes: &'l [IncludePath],
