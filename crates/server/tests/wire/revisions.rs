@@ -91,7 +91,9 @@ fn revisions_are_read_by_id_change_vector_and_time() {
     let line = "GET /databases/db/revisions?id=users/1&start=1&pageSize=1&metadataOnly=true";
     assert_eq!(wire.call_with(line, &same, b"").status, 304);
     let by_vector = |vectors: &[&str]| {
-        let parameters: Vec<String> = vectors.iter().map(|vector| format!("changeVector={vector}")).collect();
+        // A plus in an address is a space.
+        let parameters = vectors.iter().map(|vector| format!("changeVector={}", vector.replace('+', "%2B")));
+        let parameters: Vec<String> = parameters.collect();
         wire.call(&format!("GET /databases/db/revisions?{}", parameters.join("&")), "")
     };
     assert_eq!(by_vector(&["A:1-xx"]).status, 404);
