@@ -57,7 +57,7 @@ impl ContentUpload {
         NewContent::uploaded(self.id, hash, self.size)
     }
 
-    /// The command has run: the upload is no more.
+    /// The command has run: its content is linked, and there is nothing left to remove.
     pub fn linked(mut self) {
         self.is_linked = true;
     }

@@ -69,7 +69,7 @@ impl Attachments {
         Ok(Ok(()))
     }
 
-    /// Whether a line may follow that is no content.
+    /// Whether the next line may be something other than content.
     ///
     /// # Errors
     ///

@@ -231,7 +231,7 @@ fn work(server: &Server, name: &str, strategy: &str, seen: &Mutex<Seen>, mut ran
         if catches_up {
             panic!("the worker lost its connection");
         }
-        // With the server gone there is nobody to connect to; else the worker starts again.
+        // The worker connects again, unless the server was killed.
         if TcpStream::connect(server.address).is_err() {
             return;
         }

@@ -124,7 +124,7 @@ impl BulkInsert {
     fn scan(&mut self, buffer: &[u8]) -> Result<usize> {
         let mut passed = 0;
         loop {
-            // The bytes of a content are no JSON: the scanner goes on behind them.
+            // The bytes of a content are not JSON: the scanner continues after them.
             if self.content.is_some() {
                 let consumed = self.scanner.consumed();
                 self.scanner.discard(consumed);

@@ -95,12 +95,12 @@ impl FeedRequest {
         }
     }
 
-    /// The kinds of items that are told of.
+    /// The kinds of items whose changes the reader wants.
     pub fn kinds(&self) -> &[ItemKind] {
         &self.kinds
     }
 
-    /// The collection whose items are told of; `None`: all.
+    /// The collection whose changes the reader wants; `None`: all collections.
     pub fn collection(&self) -> Option<&str> {
         self.collection.as_deref()
     }
