@@ -24,7 +24,7 @@ import {
   lineNumbers,
   placeholder as placeholderOf,
 } from "@codemirror/view";
-import { useEffect, useRef } from "react";
+import { useEffect, useLayoutEffect, useRef } from "react";
 import { JsonError, scan } from "../json/scan";
 import { isSame, type Content } from "./content";
 import { csharp, go, java, python, rql, shell } from "./languages";
@@ -141,7 +141,7 @@ export default function CodeEditor(props: EditorProps) {
     complete: new Compartment(),
     mistakes: new Compartment(),
   });
-  useEffect(() => {
+  useLayoutEffect(() => {
     now.current = props;
   });
 
@@ -191,7 +191,8 @@ export default function CodeEditor(props: EditorProps) {
     // The rest is brought in by the effects below.
   }, []);
 
-  useEffect(() => {
+  // With the rendering, not after it: a key that was pressed in between would be taken back.
+  useLayoutEffect(() => {
     const editor = view.current;
     if (!editor) return;
     // As the editor has it: its lines end with \n, whatever they end with in a string.

@@ -167,10 +167,10 @@ export function DefinitionEditor({
               key={at}
               title={maps.length > 1 ? `Map ${at + 1}` : "Map"}
               value={map}
-              onChange={(value) => setMaps(maps.map((other, index) => (index === at ? value : other)))}
+              onChange={(value) => setMaps((maps) => maps.map((other, index) => (index === at ? value : other)))}
               onSave={save}
               mistake={mistakeIn(at, map)}
-              remove={maps.length > 1 ? () => setMaps(maps.filter((_, index) => index !== at)) : undefined}
+              remove={maps.length > 1 ? () => setMaps((maps) => maps.filter((_, index) => index !== at)) : undefined}
             />
           ))}
           {reduce !== undefined && (
@@ -185,7 +185,7 @@ export function DefinitionEditor({
           )}
           <Needs right="Admin">
             <div className={styles.adds}>
-              <Button variant="default" leftSection={<Icon name="plus" size={13} />} onClick={() => setMaps([...maps, ""])}>
+              <Button variant="default" leftSection={<Icon name="plus" size={13} />} onClick={() => setMaps((maps) => [...maps, ""])}>
                 Map
               </Button>
               {reduce === undefined && (
