@@ -78,6 +78,7 @@ class Node:
         self.name = name
         self.url = url
         self.databases = 0
+        self.names = []
 
     def send(self, method, path, body=b"", kind="application/json"):
         request = urllib.request.Request(self.url + path, body or None, {"Content-Type": kind}, method=method)
@@ -91,11 +92,23 @@ class Node:
         return json.loads(self.send("GET", path))
 
     def database(self):
-        self.databases += 1
-        name = f"Dumps{self.databases}"
+        name = self.next_name()
         body = json.dumps({"DatabaseName": name}).encode()
         self.send("PUT", f"/admin/databases?name={name}&replicationFactor=1", body)
         return Database(self, name)
+
+    def next_name(self):
+        """The name of a database that is made now."""
+        self.databases += 1
+        self.names.append(f"Dumps{self.databases}")
+        return self.names[-1]
+
+    def delete_databases(self):
+        """Those that were made so far. RavenDB takes some hundred megabytes for each."""
+        if self.names:
+            body = json.dumps({"HardDelete": True, "DatabaseNames": self.names}).encode()
+            self.send("DELETE", "/admin/databases", body)
+        self.names = []
 
 
 class Database:
@@ -138,8 +151,7 @@ class Database:
 
     def restore(self, folder):
         """Makes a database out of a backup."""
-        self.node.databases += 1
-        name = f"Dumps{self.node.databases}"
+        name = self.node.next_name()
         request = {"Type": "Local", "DatabaseName": name, "BackupLocation": folder}
         started = self.node.send("POST", "/admin/restore/database", json.dumps(request).encode())
         self.wait("/operations/state", json.loads(started))
