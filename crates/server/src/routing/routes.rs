@@ -19,7 +19,8 @@ use crate::handlers::{
     compactions, compare_exchange, configuration, constraints, counters, databases, diagnostics, docs, due, health,
     hilo, identities, indexes, info_package, live, log_configuration, mcp, members, metrics, monitoring, multi_get,
     node_info, operations, pages, patches, queries, restores, revisions, safety, sample_data, signing_in, smuggler,
-    statistics, streams, studio, subscriptions, tasks, tcp_info, test_connection, test_endpoints, topology, traffic_watch,
+    statistics, streams, studio, subscriptions, tasks, tcp_info, test_connection, test_endpoints, topology,
+    traffic_watch,
 };
 use crate::messages::reply::Reply;
 

@@ -66,7 +66,10 @@ fn what_is_not_reached_is_told() {
     fails("ftp://x", "'ftp://x' is not a valid url: it must begin with http://");
     let nothing = format!("http://{}", closed());
     fails(&nothing, &format!("An exception occurred while contacting {nothing} over HTTP: Connection refused"));
-    fails(&answering("404 Not Found", "a secret"), "It answered GET /info/tcp?tag=Test-Connection with 404 Not Found\"}");
+    fails(
+        &answering("404 Not Found", "a secret"),
+        "It answered GET /info/tcp?tag=Test-Connection with 404 Not Found\"}",
+    );
     fails(&answering("200 OK", "a secret"), "It answered, but not as a server of documents does");
     fails(&answering("200 OK", r#"{"Other":1}"#), "It answered, but not as a server of documents does");
     fails(&answering("302 Found", ""), "It answered GET /info/tcp?tag=Test-Connection with 302 Found\"}");
@@ -92,6 +95,7 @@ fn what_is_not_reached_is_told() {
 fn a_server_that_does_not_answer_is_given_up() {
     let wire = Wire::start();
     let silent = TcpListener::bind(("127.0.0.1", 0)).unwrap();
-    let text = wire.call(&format!("POST /admin/test-connection?url=http://{}", silent.local_addr().unwrap()), "").text();
+    let text =
+        wire.call(&format!("POST /admin/test-connection?url=http://{}", silent.local_addr().unwrap()), "").text();
     assert!(text.contains("It did not answer within 5 s (TEST_CONNECTION_TIME_MAX)"), "{text}");
 }

@@ -119,7 +119,8 @@ impl Planner<'_, '_> {
             Expression::Not(operand) => Ok(FilterCondition::Not(Box::new(self.condition(operand)?))),
             Expression::Compare(comparison) => {
                 let Comparison { left, operator, right } = &**comparison;
-                let is_called = matches!(right, Expression::Call(call) if self.is_declared(call) || self.loaded_id(call).is_some());
+                let is_value = |call: &Call<'_>| self.query.declares(call) || self.loaded_id(call).is_some();
+                let is_called = matches!(right, Expression::Call(call) if is_value(call));
                 if is_called || matches!(right, Expression::Field(_)) {
                     return Ok(FilterCondition::CompareFields(self.operand(left)?, *operator, self.operand(right)?));
                 }
@@ -160,7 +161,7 @@ impl Planner<'_, '_> {
     }
 
     fn call(&mut self, call: &Call<'_>) -> Result<FilterCondition, Refused> {
-        if self.is_declared(call) {
+        if self.query.declares(call) {
             return Ok(FilterCondition::IsTrue(self.called(call)?));
         }
         match functions::find(&call.name).and_then(Function::filter) {
@@ -178,11 +179,6 @@ impl Planner<'_, '_> {
         let operand = self.operand(operand)?;
         let text = self.text(value).ok_or_else(|| function.wrong_arguments())?;
         Ok((operand, text))
-    }
-
-    /// Whether a call means a function of the query: those of its own come first, as in the reference.
-    fn is_declared(&self, call: &Call<'_>) -> bool {
-        self.query.functions.iter().any(|function| function.name == call.name)
     }
 
     /// The place of the `load` whose document a path begins with.
@@ -221,7 +217,7 @@ impl Planner<'_, '_> {
     /// What a condition is about.
     pub fn operand(&mut self, expression: &Expression<'_>) -> Result<Operand, Refused> {
         match expression {
-            Expression::Call(call) if self.is_declared(call) => self.called(call),
+            Expression::Call(call) if self.query.declares(call) => self.called(call),
             id if crate::plan::is_id(id, self.alias) => Ok(Operand::Of(Projected::Id)),
             Expression::Field(path) if let Some(place) = self.loaded(path) => {
                 self.names_loaded = true;

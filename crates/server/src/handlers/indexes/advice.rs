@@ -40,16 +40,20 @@ fn write(advice: &Advice, database: &str, json: &mut Writer<'_>) {
             _ => json.name("Merge").null(),
         };
         let of_index = |method: &'static str, path: &str| {
-            Some((method, format!("/databases/{}/{path}?name={}", encode_segment(database), encode_segment(index)), None))
+            Some((
+                method,
+                format!("/databases/{}/{path}?name={}", encode_segment(database), encode_segment(index)),
+                None,
+            ))
         };
         let request = match action {
             Action::Delete => of_index("DELETE", "indexes"),
             Action::Reset => of_index("RESET", "indexes"),
             Action::ReadErrors => of_index("GET", "indexes/errors"),
             Action::ChangeDefinition => None,
-            Action::Merge { query, .. } => {
-                query.as_ref().map(|query| ("POST", format!("/databases/{}/queries", encode_segment(database)), Some(query)))
-            }
+            Action::Merge { query, .. } => query
+                .as_ref()
+                .map(|query| ("POST", format!("/databases/{}/queries", encode_segment(database)), Some(query))),
         };
         match request {
             None => json.name("Request").null(),
