@@ -518,7 +518,7 @@ impl DumpWriter {
                 *listed = index;
             }
         }
-        for (number, index) in by_name.values().enumerate() {
+        for (number, index) in by_name.values().filter(|index| indexes::is_exported(index)).enumerate() {
             let out = sink.buffer();
             if number > 0 {
                 out.push(b',');
