@@ -6,6 +6,8 @@
 
 use json::Value;
 
+use super::scoring;
+
 /// Whose settings they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettingsOf {
@@ -42,6 +44,7 @@ enum Kind {
 
 use Kind::{Number, Switch, Text, Time, Whole};
 
+const SCORING: Kind = Kind::OneOf(&["TfIdf", "Bm25"], "TfIdf or Bm25");
 const ENGINE: Kind = Kind::OneOf(&["Corax", "Lucene"], "Corax or Lucene");
 const ARCHIVED: Kind = Kind::OneOf(
     &["ExcludeArchived", "IncludeArchived", "ArchivedOnly"],
@@ -235,6 +238,9 @@ const LACKING: [(&str, Kind, &str); 51] = [
     ("Databases.CollectionOperationTimeoutInSec", Time, "300"),
 ];
 
+/// Settings that indexes heed and databases cannot have for them: RavenDB knows none of them.
+const OF_INDEX: [(&str, Kind); 3] = [(scoring::SCORING, SCORING), (scoring::K1, Number), (scoring::B, Number)];
+
 /// Settings that databases heed and indexes do not have.
 const OF_DATABASE: [(&str, Kind); 3] = [
     ("Indexing.DisableQueryOptimizerGeneratedIndexes", Switch),
@@ -314,8 +320,12 @@ impl SettingsOf {
         if OF_SERVER.into_iter().any(is) || is_of_server() {
             return Err(SettingRefused::OfServer);
         }
+        if self == SettingsOf::Database && OF_INDEX.into_iter().any(|(known, _)| is(known)) {
+            return Err(SettingRefused::NotSupported);
+        }
+        let of_index = OF_INDEX.into_iter().filter(|_| self == SettingsOf::Index);
         let of_database = OF_DATABASE.into_iter().filter(|_| self == SettingsOf::Database);
-        let taken = of_database.chain(TAKEN).find(|(known, _)| is(known)).map(|(_, kind)| (kind, None));
+        let taken = of_index.chain(of_database).chain(TAKEN).find(|(known, _)| is(known)).map(|(_, kind)| (kind, None));
         let lacking = || LACKING.into_iter().find(|(known, ..)| is(known)).map(|(_, kind, only)| (kind, Some(only)));
         let Some((kind, only)) = taken.or_else(lacking) else {
             return if self == SettingsOf::Index { Err(SettingRefused::Unknown) } else { Ok(()) };
@@ -378,6 +388,8 @@ mod tests {
             ("Indexing.Static.SearchEngineType", r#""lucene""#),
             ("Indexing.Analyzers.Default", r#""""#),
             ("Indexing.MaxStepsForScript", r#""10000""#),
+            ("Indexing.FullText.Scoring", r#""bm25""#),
+            ("Indexing.FullText.Bm25.K1", "1.5"),
         ] {
             check(name, value, Ok(()));
         }
@@ -392,6 +404,8 @@ mod tests {
             ("Indexing.IndexEmptyEntries", r#""1""#, "true or false"),
             ("Indexing.Static.SearchEngineType", r#""Nope""#, "Corax or Lucene"),
             ("Indexing.MaxStepsForScript", r#""x""#, "a whole number"),
+            ("Indexing.FullText.Scoring", r#""Nope""#, "TfIdf or Bm25"),
+            ("Indexing.FullText.Bm25.B", r#""x""#, "a number"),
         ] {
             check(name, value, Err(Malformed(kind)));
         }
@@ -416,6 +430,7 @@ mod tests {
         check("serverUrl", r#""http://x""#, Err(OfServer));
         check("Http.MaxRequestLineSizeInKb", r#""5""#, Err(OfServer));
         check("Patching.MaxStepsForScript", r#""5""#, Err(NotSupported));
+        check("indexing.fulltext.scoring", r#""Bm25""#, Err(NotSupported));
         check("Patching.MaxStepsForScript", r#""10000""#, Ok(()));
     }
 }

@@ -8,6 +8,7 @@ mod attachments;
 mod audit;
 mod authorization;
 mod backups;
+mod bm25;
 mod bulk_docs;
 mod bulk_insert;
 mod by_query;
