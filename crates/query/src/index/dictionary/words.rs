@@ -41,8 +41,8 @@ pub(crate) fn frequency_of(bytes: &[u8]) -> Option<u16> {
 /// The weight of a field of one entry: its boost by the root of the number of its words, in eight bits of which three are the
 /// mantissa, as Lucene keeps it (`SmallFloat.floatToByte315`).
 ///
-/// Of an index that is scored by BM25 it is the number of the words alone, exact below 40 and with three bits of mantissa above, as Lucene keeps
-/// it since version 7 (`SmallFloat.intToByte4`).
+/// Of an index that is scored by BM25 it is the number of the words alone, exact below 40 and with three bits of mantissa above, as Lucene
+/// keeps it since version 7 (`SmallFloat.intToByte4`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Norm(pub(crate) u8);
 
