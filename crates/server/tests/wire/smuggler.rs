@@ -289,3 +289,19 @@ fn archived_documents_and_tasks_by_the_clock_come_with_a_dump() {
     assert_eq!(answer.status, 200, "{}", answer.text());
     assert!(wire.call("GET /admin/databases?name=to", "").text().contains(r#""Refresh":null"#));
 }
+
+/// RavenDB would take such an index for one of sums.
+#[test]
+fn an_index_with_measures_of_groups_is_in_no_dump() {
+    let wire = Wire::with_database();
+    wire.put("orders/1", r#"{"Company":"A","City":"Oslo","Freight":1,"@metadata":{"@collection":"Orders"}}"#);
+    for query in ["group by Company select sum(Freight)", "group by City select min(Freight)"] {
+        let body = format!(r#"{{"Query":"from Orders {query}","WaitForNonStaleResults":true}}"#);
+        let answer = wire.call("POST /databases/db/queries", &body);
+        assert!(answer.text().contains(r#""TotalResults":1"#), "{}", answer.text());
+    }
+    let headers = ["Content-Type: application/json"];
+    let export = wire.call_with("POST /databases/db/smuggler/export", &headers, br#"{"CompressionAlgorithm":"Gzip"}"#);
+    let text = gunzip(&export.body);
+    assert!(text.contains("Auto/Orders/ByFreightReducedByCompany") && !text.contains("min(Freight)"), "{text}");
+}
