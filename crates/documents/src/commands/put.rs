@@ -180,17 +180,10 @@ impl Writing<'_, '_> {
         self.revise_old(&put.revise, found.document.as_ref(), &found.key)?;
         let place = self.collection_or_new(put.collection)?;
         let head = Head {
-            etag: put.etag,
-            last_modified: put.last_modified,
             flags: put.flags,
-            collection: self.collection(place).number,
-            id_size: 0,
-            vector_size: 0,
             metadata_size: put.content.metadata_size,
-            server_size: 0,
             body_size: put.content.body_size,
-            kind: ItemKind::Document,
-            state: RecordState::Stored,
+            ..Head::stored(ItemKind::Document, self.collection(place).number, put.etag, put.last_modified)
         };
         // What the server maintains stays, whatever clients write.
         let server_metadata = match &found.document {
