@@ -3,7 +3,7 @@
 use super::command::{AttachmentAction, AttachmentCommand, AttachmentDetails};
 use super::content::NewContent;
 use super::value::Value;
-use super::{list, read};
+use super::list;
 use crate::error::Actual;
 use crate::ids::id;
 use crate::items::change::{Deletion, Parts};

@@ -8,7 +8,7 @@ use crate::ids::id::{Completion, completion};
 use crate::items::change::Parts;
 use crate::items::found::{CurrentItem, Existing};
 use crate::items::kinds::ItemKind;
-use crate::items::record::{self, Head, RecordState};
+use crate::items::record::{self, Head};
 use crate::revisions::{PutRevisions, Revise, WrittenDocument};
 use crate::wire::content::Content;
 use crate::{Batch, Date, EMPTY_COLLECTION, Error, Etag, Expected, Flags, Operation, Result, Writing};

@@ -10,8 +10,8 @@ use crate::items::change::{Deletion, Parts};
 use crate::items::collections::NO_COLLECTION;
 use crate::items::found::Existing;
 use crate::items::kinds::ItemKind;
-use crate::items::record::{Head, RecordState};
-use crate::{Etag, Flags, Result, Writing};
+use crate::items::record::Head;
+use crate::{Etag, Result, Writing};
 
 thread_local! {
     static MINIFIER: RefCell<Minifier> = RefCell::new(Minifier::new());

@@ -7,13 +7,13 @@ use storage::{Key, Location, ReadTransaction, Tree};
 
 use crate::attachments::check::{ContentUses, check_attachment, check_contents, check_document};
 use crate::constraints::{CONSTRAINTS, Prepared};
-use crate::items::owned;
 use crate::counters::names::names_in;
 use crate::due;
 use crate::ids::id;
 use crate::ids::identities::value_from;
 use crate::items::collections::{Collection, NO_COLLECTION};
 use crate::items::kinds::{ItemKind, PerKind};
+use crate::items::owned;
 use crate::items::record::{self, Head, RecordState};
 use crate::items::schema::{DATABASE_ID, Schema, tombstone_key};
 use crate::revisions::check::{FoundBases, check_revision, check_trees};
