@@ -1,4 +1,5 @@
-//! How full-text fields of a static index are scored: settings in its `Configuration`, of which the reference has none.
+//! How full-text fields of a static index are scored: settings in its `Configuration`, which the reference
+//! does not know.
 
 use json::Value;
 

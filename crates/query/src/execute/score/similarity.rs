@@ -67,7 +67,9 @@ fn saturated(bm25: Bm25, frequency: f32, length: f32) -> f32 {
     frequency * (k1 + 1.0) / (frequency + k1 * (1.0 - b + b * length))
 }
 
-/// How telling something is that so many of all entries have, by BM25. It is above 0.
+/// The weight of a word by BM25: the rarer it is, the more it counts. Above 0.
+///
+/// * `entries`: all of them; `count`: those with the word.
 pub(super) fn bm25_idf(entries: u64, count: u64) -> f32 {
     let (entries, count) = (entries as f64, count as f64);
     (1.0 + (entries - count + 0.5).max(0.0) / (count + 0.5)).ln() as f32
