@@ -6,8 +6,6 @@
 
 use json::Value;
 
-use super::scoring;
-
 /// Whose settings they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettingsOf {
@@ -44,7 +42,7 @@ enum Kind {
 
 use Kind::{Number, Switch, Text, Time, Whole};
 
-const SCORING: Kind = Kind::OneOf(&["TfIdf", "Bm25"], "TfIdf or Bm25");
+const FORMULA: Kind = Kind::OneOf(&["TfIdf", "Bm25"], "TfIdf or Bm25");
 const ENGINE: Kind = Kind::OneOf(&["Corax", "Lucene"], "Corax or Lucene");
 const ARCHIVED: Kind = Kind::OneOf(
     &["ExcludeArchived", "IncludeArchived", "ArchivedOnly"],
@@ -238,8 +236,15 @@ const LACKING: [(&str, Kind, &str); 51] = [
     ("Databases.CollectionOperationTimeoutInSec", Time, "300"),
 ];
 
+/// `TfIdf`, as the reference scores words and the default, or `Bm25`.
+pub(super) const SCORING: &str = "Indexing.FullText.Scoring";
+/// [`super::Bm25::k1`].
+pub(super) const BM25_K1: &str = "Indexing.FullText.Bm25.K1";
+/// [`super::Bm25::b`].
+pub(super) const BM25_B: &str = "Indexing.FullText.Bm25.B";
+
 /// Settings that indexes heed and databases cannot have for them: RavenDB knows none of them.
-const OF_INDEX: [(&str, Kind); 3] = [(scoring::SCORING, SCORING), (scoring::K1, Number), (scoring::B, Number)];
+const OF_INDEX: [(&str, Kind); 3] = [(SCORING, FORMULA), (BM25_K1, Number), (BM25_B, Number)];
 
 /// Settings that databases heed and indexes do not have.
 const OF_DATABASE: [(&str, Kind); 3] = [

@@ -3,14 +3,7 @@
 
 use json::Value;
 
-use super::configuration::setting_text;
-
-/// `Indexing.FullText.Scoring`: `TfIdf`, as the reference scores and the default, or `Bm25`.
-pub(super) const SCORING: &str = "Indexing.FullText.Scoring";
-/// `Indexing.FullText.Bm25.K1`: [`Bm25::k1`].
-pub(super) const K1: &str = "Indexing.FullText.Bm25.K1";
-/// `Indexing.FullText.Bm25.B`: [`Bm25::b`].
-pub(super) const B: &str = "Indexing.FullText.Bm25.B";
+use super::configuration::{BM25_B, BM25_K1, SCORING, setting_text};
 
 /// The greatest `k1`: beyond it a frequency counts nearly as it is, and numbers lose their precision.
 const K1_MAX: f32 = 100.0;
@@ -49,7 +42,7 @@ impl Bm25 {
             },
         };
         let defaults = Bm25::default();
-        let bm25 = Bm25 { k1: number(K1, defaults.k1, K1_MAX)?, b: number(B, defaults.b, 1.0)? };
+        let bm25 = Bm25 { k1: number(BM25_K1, defaults.k1, K1_MAX)?, b: number(BM25_B, defaults.b, 1.0)? };
         Ok(is_on.then_some(bm25))
     }
 }
