@@ -285,7 +285,7 @@ fn loaded_documents_are_asked() {
     one("c.Tags.length = 2", "1 | [1, 3, 4]");
     one("c.Tags all in ('b', 'a')", "1 | [1, 3, 4]");
     one("c.'@metadata'.'@collection' = 'Cs' and c.'@metadata'.'@id' = 'c/1'", "1 | [1, 3, 4]");
-    one("not c.Name = 'Ann' filter_limit 3", "2 3 | [2, 1, 3]");
+    one("true and not c.Name = 'Ann' filter_limit 3", "2 3 | [2, 1, 3]");
     one("c.Name = 'Ann' select c.N as Age", "1 | [1, 3, 4]");
     check("from Os load C as c filter c.N = 5", "1 | [1, 3, 4]");
     check("from Os as o load o.C as c, c.H as h filter h.T = 'head'", "1 | [1, 3, 4]");
