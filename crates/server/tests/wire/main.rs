@@ -79,6 +79,7 @@ mod stored_fields;
 mod streams;
 mod subscriptions;
 mod support;
+mod test_connection;
 mod text_search;
 mod timings;
 mod tls;
