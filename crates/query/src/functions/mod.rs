@@ -28,6 +28,7 @@ pub(crate) mod more_like_this;
 mod order;
 mod proximity;
 mod regex;
+mod revisions;
 mod search;
 mod spatial;
 pub(crate) mod suggest;
@@ -108,11 +109,11 @@ pub static FUNCTIONS: &[&Function] = &[
     &include::EXPLANATIONS,
     &include::TIMINGS,
     &counter::COUNTERS,
+    &revisions::REVISIONS,
     &counter::COUNTER,
     &counter::COUNTER_RAW,
     // Refused by name.
     &order::CUSTOM,
-    &missing::REVISIONS,
     &missing::TIME_SERIES,
     &missing::OUTPUT,
     &missing::TEXT,
