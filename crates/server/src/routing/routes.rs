@@ -279,6 +279,7 @@ pub static ROUTES: &[Route] = &[
     of_client(later("GET", "/databases/*/changes", Read, pending!(changes::get))),
     // Counters.
     of_client(later("GET", "/databases/*/attachments", Read, pending!(attachments::get))),
+    of_client(later("POST", "/databases/*/attachments", Read, pending!(attachments::get_by_type))),
     now("HEAD", "/databases/*/attachments", Read, attachments::head),
     of_client(later("PUT", "/databases/*/attachments", ReadWrite, pending!(attachments::put))),
     later("DELETE", "/databases/*/attachments", ReadWrite, pending!(attachments::delete)),
@@ -397,7 +398,6 @@ pub static ROUTES: &[Route] = &[
     missing("DELETE", "/databases/*/admin/analyzers", Admin, Feature::CustomAnalyzers),
     missing("PUT", "/admin/analyzers", Operator, Feature::CustomAnalyzers),
     missing("DELETE", "/admin/analyzers", Operator, Feature::CustomAnalyzers),
-    missing("POST", "/databases/*/attachments", Read, Feature::Revisions),
     missing("GET", "/databases/*/admin/attachments/remote/config", Admin, Feature::RemoteAttachments),
     missing("PUT", "/databases/*/admin/attachments/remote/config", Admin, Feature::RemoteAttachments),
     missing("GET", "/databases/*/timeseries", Read, Feature::TimeSeries),

@@ -63,6 +63,7 @@ mod patches;
 mod queries;
 mod query_forms;
 mod query_settings;
+mod revision_includes;
 mod revisions;
 mod routes;
 mod running_queries;
