@@ -62,7 +62,7 @@ fn a_database_is_exported_and_imported_elsewhere() {
             answer.text().starts_with(r#"{"$type":"Raven.Client.Documents.Smuggler.SmugglerResult, Raven.Client""#)
         );
         assert_eq!(counted(&answer, "Documents", "ReadCount"), "1059");
-        assert_eq!(counted(&answer, "Indexes", "ReadCount"), "6");
+        assert_eq!(counted(&answer, "Indexes", "ReadCount"), "8");
         assert_eq!(counted(&answer, "Indexes", "ErroredCount"), "0");
         assert_eq!(count(&wire, "to"), 1059);
     }
