@@ -188,13 +188,16 @@ fn errors_name_the_arguments_and_clauses_of_the_table() {
     check_refused("from U where when(A = 1)", "Method when() needs a value and a condition");
     check_refused("from U where today()", "Function 'today' is not a condition of `where`; it stands in values");
     check_refused(
-        "from U include revisions('x')",
+        "from U include timeseries('x')",
         concat!(
             "Rookery ",
             env!("CARGO_PKG_VERSION"),
-            " does not support revisions() in 'include' yet (missing feature: revisions)"
+            " does not support timeseries() in 'include' yet (missing feature: time series)"
         ),
     );
+    let paths = "Parameters of method `revisions` must be paths to change vectors, or times such as '2026-01-31T12:00:00.0000000Z'";
+    check_refused("from U include revisions()", paths);
+    check_refused("from U include revisions(5)", paths);
     check_refused("from U select sum(A)", "sum may only be used in group by queries");
 }
 

@@ -92,9 +92,8 @@ impl QueryRun<'_> {
         has_setup |= matches!(&plan.find, Find::Index(query) if query.condition.lacks_stop_words());
         for source in sources {
             // What is included, loaded by a script, or has facets or stop words may be of any collection.
-            match source
-                .filter(|_| plan.includes.is_empty() && plan.counters.is_empty() && !plan.runs_scripts() && !has_setup)
-            {
+            let is_alone = plan.includes.is_empty() && plan.counters.is_empty() && plan.revisions.is_empty();
+            match source.filter(|_| is_alone && !plan.runs_scripts() && !has_setup) {
                 Some(name) => {
                     let last = self.documents.last_etags(ItemKind::Document, Some(name))?;
                     let count = self.documents.collection(name)?.map_or(0, |collection| collection.documents().count);

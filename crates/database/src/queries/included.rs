@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use documents::{CounterIncludes, Document, IncludePath};
+use documents::{CounterIncludes, Document, IncludePath, IncludedRevision, RevisionIncludes};
 use json::Raw;
 use query::plan::CounterClause;
 use storage::memory::MemoryReservation;
@@ -32,6 +32,8 @@ pub struct Included<'a> {
     ids_size: usize,
     /// Counters of the results, or of documents that they name.
     counters: CounterIncludes,
+    /// Revisions that results name, or states that they had.
+    revisions: RevisionIncludes,
     reservation: MemoryReservation,
 }
 
@@ -49,6 +51,7 @@ impl<'a> Included<'a> {
             keys: BTreeSet::new(),
             ids_size: 0,
             counters: CounterIncludes::default(),
+            revisions: RevisionIncludes::default(),
             reservation: running.memory.reservation(),
         }
     }
@@ -56,9 +59,12 @@ impl<'a> Included<'a> {
     /// Notes what a result refers to.
     ///
     /// * `json`: all of it, as it was written.
-    pub(super) fn note(&mut self, json: &[u8]) -> Result<()> {
+    pub(super) fn note(&mut self, running: &QueryRun<'_>, json: &[u8]) -> Result<()> {
         if self.are_documents {
             return Ok(());
+        }
+        if running.plan.revisions.has_paths() {
+            self.revisions.add_vectors(&running.plan.revisions, Raw::new(json))?;
         }
         for (paths, found) in [(&self.paths, &mut self.ids), (&self.value_paths, &mut self.keys)] {
             for id in paths.iter().flat_map(|path| path.ids(Raw::new(json))) {
@@ -68,12 +74,18 @@ impl<'a> Included<'a> {
                 }
             }
         }
-        Ok(self.reservation.grow(self.ids_size)?)
+        self.charge()
+    }
+
+    /// Charges what is kept beside documents.
+    fn charge(&mut self) -> Result<()> {
+        Ok(self.reservation.grow(self.ids_size + self.counters.size() + self.revisions.size())?)
     }
 
     /// Keeps what is needed of a result that was written.
     pub(super) fn keep(&mut self, running: &QueryRun<'_>, hit: Hit<'a, '_>) -> Result<()> {
         self.add_counters(running, &hit)?;
+        self.add_revisions(running, &hit)?;
         running.marks.note(&hit.row(), hit.explanation, running.deadline, running.timings)?;
         let is_kept = self.are_documents && !(self.paths.is_empty() && self.value_paths.is_empty());
         match hit.document.filter(|_| is_kept) {
@@ -101,7 +113,32 @@ impl<'a> Included<'a> {
                 self.counters.add(running.documents, &id, names)?;
             }
         }
-        Ok(self.reservation.grow(self.ids_size + self.counters.size())?)
+        self.charge()
+    }
+
+    /// Notes the revisions that come with a result.
+    fn add_revisions(&mut self, running: &QueryRun<'_>, hit: &Hit<'_, '_>) -> Result<()> {
+        let clause = &running.plan.revisions;
+        if clause.is_empty() {
+            return Ok(());
+        }
+        if let Some(document) = hit.document.filter(|_| self.are_documents && clause.has_paths()) {
+            self.revisions.add_vectors(clause, document.body())?;
+        }
+        let id = hit.document.as_ref().map(Document::id).or_else(|| hit.entry.map(|entry| entry.document()));
+        if let Some(id) = id.filter(|id| !id.is_empty() && !hit.is_grouped) {
+            self.revisions.add_times(clause, id);
+        }
+        self.charge()
+    }
+
+    /// The revisions that come with the results.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails.
+    pub fn revisions(&self, running: &QueryRun<'_>) -> Result<Vec<IncludedRevision>> {
+        Ok(self.revisions.find(running.documents)?)
     }
 
     /// The counters; `None`: the query asks for none.

@@ -66,7 +66,7 @@ impl<'a> OfferedQuery<'a> {
                 for row in &rows {
                     sink.begin().extend_from_slice(&row.json);
                     sink.end(None);
-                    self.included.note(&row.json)?;
+                    self.included.note(&self.run, &row.json)?;
                 }
                 if rows.is_empty() {
                     return Ok(false);
@@ -82,7 +82,7 @@ impl<'a> OfferedQuery<'a> {
                     sink.end(Some(&failure));
                     return Ok(true);
                 }
-                self.included.note(buffer.get(start..).unwrap_or_default())?;
+                self.included.note(&self.run, buffer.get(start..).unwrap_or_default())?;
                 sink.end(None);
             }
         }

@@ -84,7 +84,7 @@ impl<'a> QueryRun<'a> {
                     for row in rows {
                         sink.begin_row().extend_from_slice(&row.json);
                         counts.rows += 1;
-                        included.note(&row.json)?;
+                        included.note(self, &row.json)?;
                         sink.end_row()?;
                     }
                 }
@@ -93,7 +93,7 @@ impl<'a> QueryRun<'a> {
                     let start = buffer.len();
                     self.write_row(&hit, is_metadata_only, buffer)?;
                     counts.rows += 1;
-                    included.note(buffer.get(start..).unwrap_or_default())?;
+                    included.note(self, buffer.get(start..).unwrap_or_default())?;
                     sink.end_row()?;
                 }
             }
@@ -128,7 +128,7 @@ impl<'a> QueryRun<'a> {
                     for row in rows {
                         if distinct.takes(&row.values, is_before)? {
                             sink.begin_row().extend_from_slice(&row.json);
-                            included.note(&row.json)?;
+                            included.note(self, &row.json)?;
                             sink.end_row()?;
                         }
                     }
@@ -140,7 +140,7 @@ impl<'a> QueryRun<'a> {
                         let buffer = sink.begin_row();
                         let start = buffer.len();
                         self.write_row(&hit, is_metadata_only, buffer)?;
-                        included.note(buffer.get(start..).unwrap_or_default())?;
+                        included.note(self, buffer.get(start..).unwrap_or_default())?;
                         sink.end_row()?;
                     }
                 }

@@ -2,8 +2,8 @@
 
 use super::command::{AttachmentAction, AttachmentCommand, AttachmentDetails};
 use super::content::NewContent;
-use super::value::Value;
 use super::list;
+use super::value::Value;
 use crate::error::Actual;
 use crate::ids::id;
 use crate::items::change::{Deletion, Parts};

@@ -243,8 +243,8 @@ mod tests {
 
     use super::*;
     use crate::items::change::{Deletion, Parts};
-    use crate::items::record::{Head, RecordState};
-    use crate::{Batch, Date, DocumentStore, Etag, Expected, Flags, ItemCounts, StoreOptions, Writing};
+    use crate::items::record::Head;
+    use crate::{Batch, Date, DocumentStore, Etag, Expected, ItemCounts, StoreOptions, Writing};
 
     /// A kind for tests: a note has the id `document/name`, and its body is any text.
     pub(crate) const NOTES: Kind = Kind {

@@ -3,12 +3,14 @@
 
 use json::{Kind, Raw, Writer};
 
+use super::Revision;
 use crate::attachments::check::ContentUses;
 use crate::attachments::content::NewContent;
 use crate::attachments::hash::ContentHash;
 use crate::attachments::list::PROPERTY;
+use crate::ids::id;
 use crate::wire::server_metadata::{property, with_property};
-use crate::{Error, Result, Writing};
+use crate::{Error, Result, Snapshot, Writing};
 
 fn hash_of(attachment: Raw<'_>) -> Option<ContentHash> {
     ContentHash::parse(&attachment.get("Hash").and_then(Raw::as_str)?)
@@ -27,6 +29,65 @@ fn hashes(server_metadata: &[u8]) -> Vec<ContentHash> {
 /// Counts the contents that a revision refers to.
 pub(super) fn count(server_metadata: &[u8], uses: &mut ContentUses) {
     hashes(server_metadata).into_iter().for_each(|hash| *uses.entry(hash).or_default() += 1);
+}
+
+/// An attachment that a document had in a former state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RevisionAttachment {
+    /// Its name, as it was written.
+    pub name: String,
+    /// What it says of its content; empty: nothing.
+    pub content_type: String,
+    /// The content, which stays as long as the revision does.
+    pub hash: ContentHash,
+    /// Bytes of the content.
+    pub size: u64,
+}
+
+impl Revision<'_> {
+    /// The attachment with this name, in any case.
+    ///
+    /// # Errors
+    ///
+    /// The record is damaged.
+    pub fn attachment(&self, name: &str) -> Result<Option<RevisionAttachment>> {
+        let mut whole = Vec::new();
+        self.document()?.write_metadata_only(&mut whole);
+        let list = Raw::new(&whole).get("@metadata").and_then(|metadata| metadata.get(PROPERTY));
+        let Some(list) = list.filter(|list| list.kind() == Kind::Array) else { return Ok(None) };
+        let text = |attachment: Raw<'_>, name: &str| {
+            attachment.get(name).and_then(Raw::as_str).unwrap_or_default().into_owned()
+        };
+        let found = list.elements().find(|attachment| id::is_same(&text(*attachment, "Name"), name));
+        let Some(found) = found else { return Ok(None) };
+        // An imported list may have neither.
+        let content = hash_of(found).zip(found.get("Size").and_then(Raw::as_u64));
+        Ok(content.map(|(hash, size)| {
+            let (name, content_type) = (text(found, "Name"), text(found, "ContentType"));
+            RevisionAttachment { name, content_type, hash, size }
+        }))
+    }
+}
+
+impl Snapshot<'_> {
+    /// The attachment that a document had in the revision with a change vector. `None`: there is no such revision of the document, or it
+    /// has no such attachment.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails or is damaged.
+    pub fn revision_attachment(
+        &self,
+        document_id: &str,
+        vector: &str,
+        name: &str,
+    ) -> Result<Option<RevisionAttachment>> {
+        let Some(revision) = self.revision_by_vector(vector)? else { return Ok(None) };
+        match id::is_same(revision.document()?.id(), document_id) {
+            true => revision.attachment(name),
+            false => Ok(None),
+        }
+    }
 }
 
 impl Writing<'_, '_> {

@@ -21,6 +21,7 @@ mod configuration;
 mod contents;
 mod delta;
 pub(crate) mod imported;
+mod includes;
 pub(crate) mod key;
 pub(crate) mod read;
 pub(crate) mod stored;
@@ -30,7 +31,9 @@ mod write;
 
 pub use administration::{RevertTo, RevisionsWrite};
 pub use configuration::{CollectionRevisions, RevisionsConfiguration};
+pub use contents::RevisionAttachment;
 pub use imported::ImportedRevision;
+pub use includes::{IncludedRevision, RevisionClause, RevisionIncludes};
 pub use read::{Revision, RevisionPlace, RevisionsOf};
 pub(crate) use trees::RevisionTrees;
 pub(crate) use versioning::{PutRevisions, Revise, WrittenDocument};

@@ -212,13 +212,19 @@ impl Snapshot<'_> {
     ///
     /// Storage fails or is damaged.
     pub fn revision_before(&self, document_id: &str, time: Date) -> Result<Option<Revision<'_>>> {
+        self.revision_place_before(document_id, time)?.map(|place| self.revision_at(place)).transpose()
+    }
+
+    /// Where the revision is that was valid at a time.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails or is damaged.
+    pub fn revision_place_before(&self, document_id: &str, time: Date) -> Result<Option<RevisionPlace>> {
         let (schema, _, tx) = self.parts();
         let document_key = id::lower(document_id);
         let end = key::key_of(&document_key, Date::from_ticks(time.ticks().saturating_add(1)), 0);
-        match revision_below(schema, tx, &document_key, &end)? {
-            Some((_, location)) => self.revision_at(RevisionPlace(location)).map(Some),
-            None => Ok(None),
-        }
+        Ok(revision_below(schema, tx, &document_key, &end)?.map(|(_, location)| RevisionPlace(location)))
     }
 
     /// The revision with a change vector.
@@ -227,11 +233,17 @@ impl Snapshot<'_> {
     ///
     /// Storage fails or is damaged.
     pub fn revision_by_vector(&self, vector: &str) -> Result<Option<Revision<'_>>> {
+        self.revision_place_by_vector(vector)?.map(|place| self.revision_at(place)).transpose()
+    }
+
+    /// Where the revision with a change vector is.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails or is damaged.
+    pub fn revision_place_by_vector(&self, vector: &str) -> Result<Option<RevisionPlace>> {
         let (schema, _, tx) = self.parts();
-        match place_of_vector(schema, tx, vector)? {
-            Some(location) => self.revision_at(RevisionPlace(location)).map(Some),
-            None => Ok(None),
-        }
+        Ok(place_of_vector(schema, tx, vector)?.map(RevisionPlace))
     }
 
     /// The revision of the same document before one.

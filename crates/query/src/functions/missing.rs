@@ -17,7 +17,6 @@ const fn refused(
 const NAME: &[Argument] = &[Argument::required("name", Kind::Any)];
 const FIELD: &[Argument] = &[Argument::required("field", Kind::Field)];
 
-pub(super) static REVISIONS: Function = refused("revisions", NAME, "Revisions of the results.", &[Clause::Include]);
 pub(super) static TIME_SERIES: Function =
     refused("timeseries", NAME, "A time series.", &[Clause::Select, Clause::Include]);
 pub(super) static OUTPUT: Function =
@@ -45,8 +44,7 @@ impl Refused {
 
 /// The feature that a function of RQL needs, where that is missing as a whole. `name` is in any case.
 fn missing_feature(name: &str) -> Option<Feature> {
-    let rows: [(&Function, Feature); 6] = [
-        (&REVISIONS, Feature::Revisions),
+    let rows: [(&Function, Feature); 5] = [
         (&TIME_SERIES, Feature::TimeSeries),
         (&TEXT, Feature::TextEmbeddings),
         (&TEXT_I8, Feature::TextEmbeddings),

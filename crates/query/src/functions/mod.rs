@@ -108,11 +108,11 @@ pub static FUNCTIONS: &[&Function] = &[
     &include::EXPLANATIONS,
     &include::TIMINGS,
     &counter::COUNTERS,
+    &include::REVISIONS,
     &counter::COUNTER,
     &counter::COUNTER_RAW,
     // Refused by name.
     &order::CUSTOM,
-    &missing::REVISIONS,
     &missing::TIME_SERIES,
     &missing::OUTPUT,
     &missing::TEXT,

@@ -44,7 +44,7 @@ pub use clauses::script::{Load, LoadIds, ScriptClause, ScriptForm};
 use crate::functions::{ID, facet, suggest};
 use crate::rql::{self, Call, Expression, Query, Segment};
 use clauses::grouping::Grouping;
-use documents::Feature;
+use documents::{Feature, RevisionClause};
 
 /// A query, its parameters put in.
 #[derive(Debug, Clone)]
@@ -67,6 +67,8 @@ pub struct Plan {
     pub explanations: Option<Explanations>,
     /// Counters that come with results.
     pub counters: Vec<CounterClause>,
+    /// Revisions that come with results.
+    pub revisions: RevisionClause,
     /// Whether it is to be told how long each step takes.
     pub has_timings: bool,
     /// Whether it is to be told how it runs.
@@ -125,7 +127,8 @@ impl Plan {
             true => None,
             false => Projection::plan(query, grouping.as_ref(), parameters)?,
         };
-        let Includes { paths: includes, values: included_values, explanations, counters, has_timings } = includes;
+        let revisions = includes.revisions();
+        let Includes { paths: includes, values: included_values, explanations, counters, has_timings, .. } = includes;
         if explanations.is_some() && filter.is_some() {
             return Err(Refused::NotSupported("'filter' beside explanations()".to_owned()));
         }
@@ -142,6 +145,7 @@ impl Plan {
             reads_time: false,
             explanations,
             counters,
+            revisions,
             has_timings,
             is_explained,
             keeps_repeats: false,
@@ -184,6 +188,7 @@ impl Plan {
     pub fn has_includes(&self) -> bool {
         !self.includes.is_empty()
             || !self.counters.is_empty()
+            || !self.revisions.is_empty()
             || !self.included_values.is_empty()
             || !self.highlights().is_empty()
             || self.explanations.is_some()
@@ -211,9 +216,10 @@ impl Plan {
         }
     }
 
-    /// Whether JavaScript is run for its results, which may take long and load other documents.
+    /// Whether JavaScript is run for its results, or a filter loads other documents: it may take long, and depend on more than the results.
     pub fn runs_scripts(&self) -> bool {
-        self.script.is_some() || self.filter.as_ref().is_some_and(|filter| !filter.calls.is_empty())
+        let is_long = |filter: &FilterClause| !filter.calls.is_empty() || !filter.loads.is_empty();
+        self.script.is_some() || self.filter.as_ref().is_some_and(is_long)
     }
 
     /// What it has that `explain` cannot tell of.

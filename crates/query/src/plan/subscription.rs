@@ -45,6 +45,14 @@ impl Plan {
         if plan.explanations.is_some() || plan.has_timings || plan.gives_in_place_of_results().is_some() {
             return refused("'include explanations()', 'include timings()', facets or suggestions", "it has no index");
         }
+        let unsent = [
+            (!plan.counters.is_empty(), "counters"),
+            (!plan.revisions.is_empty(), "revisions"),
+            (!plan.included_values.is_empty(), "cmpxchg"),
+        ];
+        if let Some((_, function)) = unsent.iter().find(|(is_included, _)| *is_included) {
+            return Err(Refused::NotSupported(format!("{function}() in 'include' of a subscription")));
+        }
         Ok(plan)
     }
 

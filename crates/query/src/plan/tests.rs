@@ -445,6 +445,28 @@ fn what_is_not_there_is_refused_by_name() {
 }
 
 #[test]
+fn a_filter_loads_what_its_conditions_name() {
+    let loads = |filter: &str| {
+        let text = format!("declare function f(c) {{ return c }} from Users as u load u.A as a, a.B as b {filter}");
+        let clause = plan(&text, "{}").unwrap().filter.unwrap();
+        let names = |loads: &[Load]| loads.iter().map(|load| load.alias.clone()).collect::<Vec<_>>().join(" ");
+        (names(&clause.loads), clause.calls.iter().map(|call| names(&call.loads)).collect::<Vec<_>>().join("|"))
+    };
+    let check = |filter: &str, own: &str, calls: &str| {
+        assert_eq!(loads(filter), (own.to_owned(), calls.to_owned()), "{filter}");
+    };
+    check("filter u.Name = 'x'", "", "");
+    check("filter a.Name = 'x'", "a b", "");
+    check("filter u.Name = b.Name", "a b", "");
+    check("filter id(b) = 'x'", "a b", "");
+    check("filter 'a.Name' = 'x'", "", "");
+    check("filter f(u)", "", "");
+    check("filter f(a) or f(u)", "", "a b|");
+    check("filter f(f(b)) and a.N = 1", "a b", "a b");
+    check("filter exists(a)", "a b", "");
+}
+
+#[test]
 fn a_sorter_of_the_user_does_not_exist() {
     let refused = plan("from Users order by custom(Name, 'Mine') desc", "{}").unwrap_err();
     assert_eq!(refused, Refused::NoSuchSorter("Mine".to_owned()));

@@ -3,6 +3,7 @@
 //! | call | parameters | answers |
 //! | --- | --- | --- |
 //! | GET | `id`*, `include`*, `cmpxchg`*, `txMode`, `counter`*, `metadataOnly` | 200; one id that is not there: 404; not changed: 304 |
+//! | GET | the same with `revisions`*, `revisionsBefore` | the same with [revisions](super::revisions) |
 //! | GET | `startsWith`, `matches`, `exclude`, `startAfter`, `start`, `pageSize`, `metadataOnly` | 200 in id order |
 //! | GET | `start`, `pageSize`, `metadataOnly` | 200, the latest first |
 //! | GET | `etag`, `start`, `pageSize`, `metadataOnly` | 200, from that etag on in rising order |
@@ -17,8 +18,8 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 use database::documents::{
-    ALL_COUNTERS, Batch, CommandResult, CounterIncludes, Date, Document, Expected, Feature, IncludePath, PrefixQuery,
-    ResultsHash, Snapshot, Wildcards,
+    ALL_COUNTERS, Batch, CommandResult, CounterIncludes, Date, Document, Expected, Feature, IncludePath,
+    IncludedRevision, PrefixQuery, ResultsHash, RevisionClause, RevisionIncludes, Snapshot, Wildcards,
 };
 use database::limits::DEADLINE_EVERY;
 use database::queries::{Deadline, IncludedValues};
@@ -26,6 +27,7 @@ use hyper::StatusCode;
 use hyper::header::HeaderValue;
 
 use super::as_of;
+use super::revisions::write_included_revisions;
 use super::submit::submit;
 use crate::bridge::Pool;
 use crate::error::{Error, Result};
@@ -44,12 +46,10 @@ const SHORT_INCLUDE_COUNT: usize = 8;
 
 /// The missing feature whose items `key` asks for beside the documents.
 fn missing_feature(key: &str) -> Option<Feature> {
-    const FEATURES: [(&str, Feature); 5] = [
+    const FEATURES: [(&str, Feature); 3] = [
         ("timeseries", Feature::TimeSeries),
         ("timeseriestime", Feature::TimeSeries),
         ("timeseriescount", Feature::TimeSeries),
-        ("revisions", Feature::Revisions),
-        ("revisionsBefore", Feature::Revisions),
     ];
     FEATURES.iter().find(|(name, _)| key.eq_ignore_ascii_case(name)).map(|(_, feature)| *feature)
 }
@@ -67,6 +67,8 @@ struct Load<'a> {
     values: Vec<IncludePath>,
     /// Names of counters; empty: all of them. None: no counters.
     counters: Option<Vec<String>>,
+    /// Revisions that come with the documents.
+    revisions: RevisionClause,
     /// Documents as they were at this time.
     as_of: Option<Date>,
 }
@@ -93,10 +95,14 @@ impl<'a> Load<'a> {
                 if !value.is_empty() {
                     load.values.push(IncludePath::new(&decode(value)));
                 }
+            } else if key.eq_ignore_ascii_case("revisions") {
+                load.revisions.add_path(&decode(value));
+            } else if key.eq_ignore_ascii_case("revisionsBefore") {
+                if !value.is_empty() {
+                    load.revisions.add_time(parse_time(key, value)?);
+                }
             } else if key.eq_ignore_ascii_case("asOf") {
-                let text = decode(value);
-                let time = Date::parse(&text).ok_or_else(|| Error::parameter(key, &text, "a date"))?;
-                load.as_of = Some(time);
+                load.as_of = Some(parse_time(key, value)?);
             } else if let Some(feature) = missing_feature(key).filter(|_| !value.is_empty()) {
                 return Err(feature.missing().into());
             }
@@ -105,7 +111,8 @@ impl<'a> Load<'a> {
             let rule = "'counter' belongs to loads by id: load the documents by their ids, or query them with 'include counters()'";
             return Err(Error::Argument(rule.to_owned()));
         }
-        let has_more = load.is_cluster_wide || load.counters.is_some() || !load.values.is_empty();
+        let has_more =
+            load.is_cluster_wide || load.counters.is_some() || !load.values.is_empty() || !load.revisions.is_empty();
         if load.as_of.is_some() && (load.ids.is_empty() || has_more) {
             let rule = "'asOf' belongs to loads by id, with 'include' and 'metadataOnly' beside it at most";
             return Err(Error::Argument(rule.to_owned()));
@@ -123,10 +130,15 @@ impl<'a> Load<'a> {
     }
 }
 
+fn parse_time(key: &str, value: &str) -> Result<Date> {
+    let text = decode(value);
+    Date::parse(&text).ok_or_else(|| Error::parameter(key, &text, "a date"))
+}
+
 /// A load by a few ids, answered at once if it is short.
 pub(crate) fn get_one(exchange: &Exchange) -> Result<Option<Reply>> {
     let load = Load::parse(exchange.query())?;
-    if load.counters.is_some() || load.as_of.is_some() {
+    if load.counters.is_some() || load.as_of.is_some() || !load.revisions.is_empty() {
         return Ok(None);
     }
     let snapshot = exchange.database().read();
@@ -153,7 +165,7 @@ pub(crate) fn get_one(exchange: &Exchange) -> Result<Option<Reply>> {
                 return Ok(Some(reply));
             }
             let mut body = Vec::with_capacity(found.size());
-            found.write(&mut body, load.is_metadata_only)?;
+            found.write(&snapshot, &mut body, load.is_metadata_only)?;
             Ok(Some(found.head(body)))
         }
     }
@@ -206,7 +218,8 @@ fn answer_load(exchange: &Exchange, load: &Load<'_>, out: &mut AnswerWriter) -> 
         return as_of::answer(exchange, out, &deadline, &as_of::Load { ids, includes, time, is_metadata_only });
     }
     let snapshot = exchange.database().read();
-    let is_plain = !load.is_cluster_wide && load.values.is_empty() && load.counters.is_none();
+    let is_plain =
+        !load.is_cluster_wide && load.values.is_empty() && load.counters.is_none() && load.revisions.is_empty();
     if let (true, [id], []) = (is_plain, load.ids.as_slice(), load.includes.as_slice()) {
         let Some(document) = snapshot.get(id)? else { return Ok(Some(not_found(exchange.if_none_match()))) };
         if is_current(&document, exchange.if_none_match()) {
@@ -232,7 +245,7 @@ fn answer_load(exchange: &Exchange, load: &Load<'_>, out: &mut AnswerWriter) -> 
         return Ok(Some(reply));
     }
     out.begin(found.head(Bytes::new()), &snapshot)?;
-    found.write(out, load.is_metadata_only)?;
+    found.write(&snapshot, out, load.is_metadata_only)?;
     Ok(None)
 }
 
@@ -243,6 +256,7 @@ struct LoadedDocuments<'s> {
     values: IncludedValues<'s>,
     is_cluster_wide: bool,
     counters: Option<CounterIncludes>,
+    revisions: Vec<IncludedRevision>,
     etag: String,
 }
 
@@ -283,8 +297,19 @@ impl<'s> LoadedDocuments<'s> {
             values.add_all(snapshot, &load.values, document.body())?;
         }
         values.hash_into(&mut hash);
+        let mut revisions = RevisionIncludes::default();
+        for document in documents.iter().flatten().filter(|_| !load.revisions.is_empty()) {
+            deadline.look()?;
+            revisions.add_vectors(&load.revisions, document.body())?;
+            revisions.add_times(&load.revisions, document.id());
+        }
+        let revisions = revisions.find(snapshot)?;
+        for revision in &revisions {
+            deadline.look()?;
+            revision.add_to(snapshot, &mut hash)?;
+        }
         let is_cluster_wide = load.is_cluster_wide;
-        Ok(LoadedDocuments { documents, included, counters, values, is_cluster_wide, etag: hash.finish() })
+        Ok(LoadedDocuments { documents, included, counters, revisions, values, is_cluster_wide, etag: hash.finish() })
     }
 
     /// The answer that has no documents, if it is one.
@@ -307,7 +332,7 @@ impl<'s> LoadedDocuments<'s> {
             + 64
     }
 
-    fn write(&self, out: &mut impl Out, is_metadata_only: bool) -> Result<()> {
+    fn write(&self, snapshot: &Snapshot<'_>, out: &mut impl Out, is_metadata_only: bool) -> Result<()> {
         out.buffer().extend_from_slice(b"{\"Results\":[");
         let results = self.documents.iter().filter(|document| !self.is_cluster_wide || document.is_some());
         for (place, document) in results.enumerate() {
@@ -328,6 +353,7 @@ impl<'s> LoadedDocuments<'s> {
             counters.write(&mut json::Writer::new(out.buffer()));
             out.part_done()?;
         }
+        write_included_revisions(snapshot, out, &self.revisions)?;
         write_included_values(out, &self.values)?;
         out.buffer().push(b'}');
         Ok(())
@@ -438,6 +464,10 @@ pub(crate) fn prefix_query(query: QueryString<'_>) -> Result<PrefixQuery> {
 
 /// A page of all documents from an etag on, of those whose ids have a prefix, or of all, the latest first.
 fn page(exchange: &Exchange, load: &Load<'_>, out: &mut AnswerWriter) -> Result<Option<Reply>> {
+    if !load.revisions.is_empty() {
+        let rule = "'revisions' and 'revisionsBefore' belong to loads by id: load the documents by their ids, or query them with 'include revisions(..)'";
+        return Err(Error::Argument(rule.to_owned()));
+    }
     let query = exchange.query();
     let first_etag = query.signed("etag")?;
     let deadline = deadline(exchange, out);

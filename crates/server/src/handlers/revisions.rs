@@ -18,7 +18,9 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
-use database::documents::{Date, ResultsHash, RevertTo, Revision, RevisionPlace, RevisionsWrite, Snapshot, Write};
+use database::documents::{
+    Date, IncludedRevision, ResultsHash, RevertTo, Revision, RevisionPlace, RevisionsWrite, Snapshot, Write,
+};
 use database::revisions::{RevisionsOperation, RevisionsProperty, RevisionsReport, RevisionsWork};
 use hyper::StatusCode;
 use json::Value;
@@ -115,6 +117,27 @@ fn by_vectors(exchange: &Exchange, vectors: &[Cow<'_, str>], out: &mut AnswerWri
     }
     out.buffer().extend_from_slice(b"]}");
     Ok(None)
+}
+
+/// Appends the property `RevisionIncludes`, with the comma before it, if there are any.
+pub(crate) fn write_included_revisions(
+    snapshot: &Snapshot<'_>,
+    out: &mut impl Out,
+    revisions: &[IncludedRevision],
+) -> Result<()> {
+    if revisions.is_empty() {
+        return Ok(());
+    }
+    out.buffer().extend_from_slice(b",\"RevisionIncludes\":[");
+    for (place, revision) in revisions.iter().enumerate() {
+        if place > 0 {
+            out.buffer().push(b',');
+        }
+        revision.write(snapshot, out.buffer())?;
+        out.part_done()?;
+    }
+    out.buffer().push(b']');
+    Ok(())
 }
 
 /// The etag of an answer without revisions.

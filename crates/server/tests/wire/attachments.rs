@@ -164,8 +164,6 @@ fn several_attachments_are_read_and_deleted_at_once() {
     let untyped = r#"{"Attachments":[]}"#;
     let mandatory = "The 'AttachmentType' field in the body request is mandatory";
     wire.check_error("POST /databases/db/attachments/bulk", untyped, 400, "ArgumentException", mandatory);
-    let revisions = r#"{"AttachmentType":"Revision","Attachments":[]}"#;
-    assert_eq!(wire.call("POST /databases/db/attachments/bulk", revisions).status, 501);
     let hash = HELLO.replace('+', "%2B");
     let count = |count: u64| format!(r#"{{"Hash":"{HELLO}","Count":{count}}}"#);
     wire.check(&format!("GET /databases/db/debug/attachments/hash?hash={hash}"), "", 200, &count(1));

@@ -169,7 +169,7 @@ fn lists_of_ids_hold_ids() {
 #[test]
 fn what_comes_with_documents_later_is_refused_by_name() {
     let wire = Wire::with_database();
-    for (parameter, feature) in [("timeseries=a", "time series"), ("revisionsBefore=2020-01-01", "revisions")] {
+    for (parameter, feature) in [("timeseries=a", "time series"), ("timeseriescount=a", "time series")] {
         let line = format!("GET /databases/db/docs?id=users/1&{parameter}");
         wire.check_error(
             &line,

@@ -1,5 +1,7 @@
 //! `include`: documents that are returned with the results, and information about the results.
 
+use documents::{Date, RevisionClause};
+
 use crate::functions::{self, Function};
 use crate::plan::{Parameters, Refused};
 use crate::rql::{Call, Expression, Query};
@@ -14,6 +16,10 @@ pub(crate) struct Includes {
     pub explanations: Option<Explanations>,
     /// Counters.
     pub counters: Vec<CounterClause>,
+    /// Paths to change vectors of revisions: with the alias, until the clause is planned.
+    pub revision_paths: Vec<String>,
+    /// Times whose states of the results come with them.
+    pub revision_times: Vec<Date>,
     /// True if the clause has `timings()`.
     pub has_timings: bool,
 }
@@ -65,7 +71,17 @@ impl Includes {
                 None => None,
             };
         }
+        let paths = std::mem::take(&mut includes.revision_paths);
+        includes.revision_paths = paths.iter().map(|path| without_alias(path, query)).collect::<Result<_, _>>()?;
         Ok(includes)
+    }
+
+    /// Which revisions come with results.
+    pub fn revisions(&self) -> RevisionClause {
+        let mut clause = RevisionClause::default();
+        self.revision_paths.iter().for_each(|path| clause.add_path(path));
+        self.revision_times.iter().for_each(|time| clause.add_time(*time));
+        clause
     }
 }
 

@@ -1,7 +1,7 @@
 //! Several attachments at once: reading and deleting.
 
 use bytes::Bytes;
-use database::documents::{AttachmentAction, AttachmentCommand, Batch, Expected, Feature};
+use database::documents::{AttachmentAction, AttachmentCommand, Batch, Expected};
 use hyper::StatusCode;
 use json::{Kind, Minifier, Raw, Writer};
 
@@ -13,8 +13,13 @@ use crate::messages::answers::{self, Out};
 use crate::messages::reply::{self, Reply};
 use crate::routing::exchange::Exchange;
 
-/// Document and name of each attachment.
-type Named = Vec<(String, String)>;
+/// An attachment that a body names.
+struct Named {
+    document_id: String,
+    name: String,
+    /// Of the revision that has it; `None`: the document has it.
+    revision: Option<String>,
+}
 
 pub(crate) async fn get_many(mut exchange: Exchange) -> Result<Reply> {
     let named = exchange.parse_body(|body| named_in(body, true)).await?;
@@ -24,18 +29,35 @@ pub(crate) async fn get_many(mut exchange: Exchange) -> Result<Reply> {
             let snapshot = exchange.database().read();
             out.begin(reply::ok(Bytes::new()), &snapshot)?;
             out.buffer().extend_from_slice(b"{\"AttachmentsMetadata\":[");
-            for (id, name) in &named {
+            for Named { document_id, name, revision } in &named {
+                let mut text = Vec::new();
+                let content = match revision {
+                    None => snapshot.attachment(document_id, name)?.map(|attachment| {
+                        Writer::new(&mut text).object(|json| {
+                            attachment.write_properties(json);
+                            json.name("ChangeVector").string(&attachment.item().change_vector());
+                            json.name("DocumentId").string(attachment.document_id());
+                        });
+                        (attachment.hash(), attachment.size())
+                    }),
+                    Some(vector) => snapshot.revision_attachment(document_id, vector, name)?.map(|attachment| {
+                        Writer::new(&mut text).object(|json| {
+                            json.name("Name").string(&attachment.name);
+                            json.name("Hash").string(&attachment.hash.to_string());
+                            json.name("ContentType").string(&attachment.content_type);
+                            json.name("Size").unsigned(attachment.size);
+                            json.name("ChangeVector").string(vector).name("DocumentId").string(document_id);
+                        });
+                        (attachment.hash, attachment.size)
+                    }),
+                };
                 // What is not there is left out.
-                let Some(attachment) = snapshot.attachment(id, name)? else { continue };
+                let Some(content) = content else { continue };
                 if !contents.is_empty() {
                     out.buffer().push(b',');
                 }
-                contents.push((attachment.hash(), attachment.size()));
-                Writer::new(out.buffer()).object(|json| {
-                    attachment.write_properties(json);
-                    json.name("ChangeVector").string(&attachment.item().change_vector());
-                    json.name("DocumentId").string(attachment.document_id());
-                });
+                contents.push(content);
+                out.buffer().append(&mut text);
                 out.part_done()?;
             }
             out.buffer().extend_from_slice(b"]}");
@@ -51,8 +73,8 @@ pub(crate) async fn get_many(mut exchange: Exchange) -> Result<Reply> {
 pub(crate) async fn delete_many(mut exchange: Exchange) -> Result<Reply> {
     let named = exchange.parse_body(|body| named_in(body, false)).await?;
     let mut batch = Batch::new();
-    for (id, name) in named {
-        batch.push_attachment(AttachmentCommand::new(&id, &name, AttachmentAction::Delete)?, Expected::Any);
+    for Named { document_id, name, .. } in named {
+        batch.push_attachment(AttachmentCommand::new(&document_id, &name, AttachmentAction::Delete)?, Expected::Any);
     }
     if !batch.is_empty() {
         submit(&exchange.node, exchange.database(), batch).await?;
@@ -63,18 +85,22 @@ pub(crate) async fn delete_many(mut exchange: Exchange) -> Result<Reply> {
 /// The attachments that a body names.
 ///
 /// * `has_type`: whether `AttachmentType` must be there.
-fn named_in(body: &[u8], has_type: bool) -> Result<Named> {
+fn named_in(body: &[u8], has_type: bool) -> Result<Vec<Named>> {
     let mut minifier = Minifier::new();
     let object = minifier.minify(if body.trim_ascii().is_empty() { b"{}" } else { body })?;
     let of_type = object.get("AttachmentType").and_then(Raw::as_str);
-    match of_type.as_deref() {
+    let is_of_revisions = match of_type.as_deref() {
         None if has_type => {
             return Err(Error::Argument("The 'AttachmentType' field in the body request is mandatory".to_owned()));
         }
-        None | Some("Document") => {}
-        Some("Revision") => return Err(Feature::Revisions.missing_for("attachments of revisions").into()),
+        None | Some("Document") => false,
+        Some("Revision") if has_type => true,
+        Some("Revision") => {
+            let rule = "Attachments of revisions cannot be deleted: delete the revisions, DELETE /databases/{name}/admin/revisions";
+            return Err(Error::Argument(rule.to_owned()));
+        }
         Some(_) => return Err(Error::Argument("'AttachmentType' must be 'Document' or 'Revision'".to_owned())),
-    }
+    };
     let attachments = object.get("Attachments").filter(|attachments| attachments.kind() == Kind::Array);
     let attachments =
         attachments.ok_or_else(|| Error::Argument("The body must have an array 'Attachments'".to_owned()))?;
@@ -83,5 +109,9 @@ fn named_in(body: &[u8], has_type: bool) -> Result<Named> {
         let missing = || Error::Argument(format!("An element of 'Attachments' must have a text '{name}'"));
         Ok::<_, Error>(text.ok_or_else(missing)?.into_owned())
     };
-    attachments.elements().map(|element| Ok((text(element, "DocumentId")?, text(element, "Name")?))).collect()
+    let named = |element| {
+        let revision = is_of_revisions.then(|| text(element, "ChangeVector")).transpose()?;
+        Ok(Named { document_id: text(element, "DocumentId")?, name: text(element, "Name")?, revision })
+    };
+    attachments.elements().map(named).collect()
 }

@@ -3,10 +3,11 @@
 //! | call | parameters | answers |
 //! | --- | --- | --- |
 //! | GET | `id`, `name`; `Range`, `If-Range`, `If-None-Match` | 200 or 206 with the content, 304, 404, 416 |
+//! | POST | `id`, `name`; `{Type, ChangeVector}`; the headers of GET | as GET: of a document, or of a revision |
 //! | HEAD | the same | the same, without the content |
 //! | PUT | `id`, `name`, `contentType`; `If-Match`; the content | 201 `{ChangeVector, Name, DocumentId, ContentType, Hash, Size}`, 409 |
 //! | DELETE | `id`, `name`; `If-Match` | 204, also if there is none; 409 |
-//! | POST `/attachments/bulk` | `{AttachmentType, Attachments:[{DocumentId, Name}]}` | `{AttachmentsMetadata:[…]}`, then the contents |
+//! | POST `/attachments/bulk` | `{AttachmentType, Attachments:[{DocumentId, Name, ChangeVector}]}` | `{AttachmentsMetadata:[…]}…` |
 //! | DELETE `/attachments/bulk` | `{Attachments:[{DocumentId, Name}]}` | 204 |
 //! | GET `/debug/attachments/hash` | `hash` | `{Hash, Count}`: how many attachments have the content |
 //! | GET `/debug/attachments/metadata` | `id` | `{Id, Attachments:[{Name, Hash, ContentType, Size, Count}]}` |
@@ -22,7 +23,7 @@ use database::documents::{
 };
 use hyper::StatusCode;
 pub(super) use receive::{ContentReceiver, submit_with};
-pub(crate) use send::{get, head};
+pub(crate) use send::{get, get_by_type, head};
 
 use super::submit::submit;
 use crate::error::{Error, Result};

@@ -8,12 +8,13 @@ use std::ops::Range;
 
 use bytes::Bytes;
 use database::Database;
-use database::documents::{Attachment, ContentHash};
+use database::documents::{ContentHash, RevisionAttachment};
 use hyper::StatusCode;
 use hyper::header::{
     ACCEPT_RANGES, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, HeaderName, HeaderValue, IF_RANGE,
     RANGE,
 };
+use json::{Minifier, Raw};
 
 use super::ranges::{Asked, asked};
 use crate::bridge::Pool;
@@ -34,12 +35,50 @@ struct Found {
     range: Range<u64>,
 }
 
+/// What an answer tells of an attachment.
+struct Described {
+    name: String,
+    content_type: String,
+    hash: ContentHash,
+    size: u64,
+    vector: String,
+}
+
 pub(crate) fn head(exchange: &Exchange) -> Result<Reply> {
-    Ok(find(exchange)?.map_or_else(|| reply::empty(StatusCode::NOT_FOUND), |found| found.head))
+    Ok(find(exchange, None)?.map_or_else(|| reply::empty(StatusCode::NOT_FOUND), |found| found.head))
 }
 
 pub(crate) async fn get(exchange: Exchange) -> Result<Reply> {
-    let Some(Found { mut head, hash, range }) = find(&exchange)? else {
+    answer(exchange, None).await
+}
+
+/// The body says whether the attachment is of the document, or of a revision of it.
+pub(crate) async fn get_by_type(mut exchange: Exchange) -> Result<Reply> {
+    let vector = exchange.parse_body(revision_in).await?;
+    answer(exchange, vector).await
+}
+
+/// The change vector in `{Type, ChangeVector}`; `None`: the attachment of the document is wanted.
+fn revision_in(body: &[u8]) -> Result<Option<String>> {
+    let mut minifier = Minifier::new();
+    let object = minifier.minify(if body.trim_ascii().is_empty() { b"{}" } else { body })?;
+    let vector = object.get("ChangeVector").and_then(Raw::as_str).filter(|vector| !vector.is_empty());
+    match object.get("Type").and_then(Raw::as_str).as_deref() {
+        Some("Document") => Ok(None),
+        Some("Revision") => match vector {
+            Some(vector) => Ok(Some(vector.into_owned())),
+            None => Err(Error::Argument("Change Vector cannot be empty for attachment type Revision".to_owned())),
+        },
+        _ => {
+            let rule = "The 'Type' field in the body request is mandatory: it is 'Document' or 'Revision'";
+            Err(Error::Argument(rule.to_owned()))
+        }
+    }
+}
+
+/// * `revision`: the change vector of the revision whose attachment is wanted; `None`: that of the document.
+async fn answer(exchange: Exchange, revision: Option<String>) -> Result<Reply> {
+    let Some(Found { mut head, hash, range }) = find(&exchange, revision.as_deref())? else {
         return Ok(reply::empty(StatusCode::NOT_FOUND));
     };
     let size = range.end - range.start;
@@ -57,14 +96,30 @@ pub(crate) async fn get(exchange: Exchange) -> Result<Reply> {
     .await
 }
 
-/// The attachment that a request names. `None`: there is none.
-fn find(exchange: &Exchange) -> Result<Option<Found>> {
+fn describe(exchange: &Exchange, revision: Option<&str>) -> Result<Option<Described>> {
     let (id, name) = (exchange.required("id")?, exchange.required("name")?);
     let snapshot = exchange.database().read();
-    let Some(attachment) = snapshot.attachment(&id, &name)? else { return Ok(None) };
-    let vector = attachment.item().change_vector();
+    let Some(vector) = revision else {
+        return Ok(snapshot.attachment(&id, &name)?.map(|attachment| Described {
+            name: attachment.name().to_owned(),
+            content_type: attachment.content_type().to_owned(),
+            hash: attachment.hash(),
+            size: attachment.size(),
+            vector: attachment.item().change_vector(),
+        }));
+    };
+    let found = snapshot.revision_attachment(&id, vector, &name)?;
+    Ok(found.map(|RevisionAttachment { name, content_type, hash, size }| {
+        let vector = vector.to_owned();
+        Described { name, content_type, hash, size, vector }
+    }))
+}
+
+/// The attachment that a request names. `None`: there is none.
+fn find(exchange: &Exchange, revision: Option<&str>) -> Result<Option<Found>> {
+    let Some(attachment) = describe(exchange, revision)? else { return Ok(None) };
+    let Described { hash, size, ref vector, .. } = attachment;
     let etag = reply::quoted_etag(vector.as_bytes());
-    let (hash, size) = (attachment.hash(), attachment.size());
     if reply::is_match(exchange.if_none_match(), vector.as_bytes()) {
         let head = reply::with_etag(reply::empty(StatusCode::NOT_MODIFIED), etag);
         return Ok(Some(Found { head, hash, range: 0..0 }));
@@ -93,18 +148,18 @@ fn find(exchange: &Exchange) -> Result<Option<Found>> {
     Ok(Some(Found { head, hash, range }))
 }
 
-fn write_headers(head: &mut Reply, attachment: &Attachment<'_>) {
+fn write_headers(head: &mut Reply, attachment: &Described) {
     let headers = head.headers_mut();
-    let content_type = HeaderValue::from_bytes(attachment.content_type().as_bytes());
+    let content_type = HeaderValue::from_bytes(attachment.content_type.as_bytes());
     headers.insert(CONTENT_TYPE, content_type.unwrap_or(HeaderValue::from_static("application/octet-stream")));
     headers.insert(ACCEPT_RANGES, HeaderValue::from_static("bytes"));
-    if let Ok(disposition) = HeaderValue::try_from(disposition(attachment.name())) {
+    if let Ok(disposition) = HeaderValue::try_from(disposition(&attachment.name)) {
         headers.insert(CONTENT_DISPOSITION, disposition);
     }
-    if let Ok(hash) = HeaderValue::try_from(attachment.hash().to_string()) {
+    if let Ok(hash) = HeaderValue::try_from(attachment.hash.to_string()) {
         headers.insert(HASH, hash);
     }
-    headers.insert(SIZE, HeaderValue::from(attachment.size()));
+    headers.insert(SIZE, HeaderValue::from(attachment.size));
 }
 
 /// `attachment; filename="a.txt"; filename*=UTF-8''a.txt` (RFC 6266): the name without what looks like a folder.

@@ -10,6 +10,7 @@ use hyper::header::{ETAG, HeaderName, HeaderValue};
 use super::{facets, plans, timings};
 use crate::error::{Error, Result};
 use crate::handlers::docs::{write_included_values, write_includes};
+use crate::handlers::revisions::write_included_revisions;
 use crate::messages::answers::WholeOut;
 use crate::messages::date::NEVER;
 use crate::messages::reply::{self, Reply};
@@ -56,6 +57,7 @@ impl<'a> Answer<'a> {
         write_includes(out, &included.load(running)?)?;
         out.buffer().push(b'}');
         write_included_values(out, &included.values(running)?)?;
+        write_included_revisions(running.documents(), out, &included.revisions(running)?)?;
         out.buffer().push(b',');
         if let Some(counters) = included.counters(running) {
             let mut both = Vec::new();
