@@ -3,6 +3,8 @@
 `dumps` runs the tests of `TESTS`. Each takes RavenDB and this server as nodes.
 """
 
+import base64
+import hashlib
 import json
 import os
 import tempfile
@@ -80,6 +82,14 @@ def counters(database):
     return found
 
 
+def check_content(database, id, change_vector, name, hash):
+    """Reads the content of an attachment of a revision, which has to have the hash that the revision lists."""
+    body = json.dumps({"Type": "Revision", "ChangeVector": change_vector}).encode()
+    content = database.node.send("POST", f"{database.path}/attachments?{quoted(id=id, name=name)}", body)
+    found = base64.b64encode(hashlib.blake2b(content, digest_size=32).digest()).decode()
+    assert found == hash, f"the content of '{name}' of '{id}' at {change_vector} is another one: {content[:80]!r}"
+
+
 def revisions(database):
     """By document and change vector, those of a document with the newest first: contents, flags and dates."""
     deleted = database.node.json(f"{database.path}/revisions/bin?start=0&pageSize=1000")["Results"]
@@ -92,6 +102,8 @@ def revisions(database):
             listed = [(x["Name"], x["Hash"], x["ContentType"], x["Size"]) for x in properties.get("@attachments", [])]
             left = {k: v for k, v in properties.items() if k not in ("@attachments", "@flags", "@timeseries-snapshot")}
             left |= {"@flags": flags, "@attachments": listed}
+            for name, hash, _, _ in listed:
+                check_content(database, id, properties["@change-vector"], name, hash)
             found[id, properties["@change-vector"]] = {**revision, "@metadata": left}
     return found
 
@@ -135,6 +147,8 @@ def kinds(node):
     attach(database, "a/2", "日本 “x”", "grüße".encode(), "text/plain")
     attach(database, "a/2", "leer", b"")
     attach(database, "ä/Ö 1", "LEER.bin", b"", "application/x-empty")
+    attach(database, "a/3", "gone", b"kept by a revision alone")
+    detach(database, "a/3", "gone")
     attach(database, "b/1", "large", os.urandom(3_000_000) + b'"}],{"@metadata"')
     for name, delta in [("Likes", 5), ("likes", 2), ("Über", 1 - 2**63), ("large", 2**63 - 1), ("⭐⭐", 1), ("zero", 0)]:
         count(database, "a/1", name, delta)

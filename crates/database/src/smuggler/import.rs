@@ -727,6 +727,9 @@ impl ImportWork {
         }
         match ImportedRevision::of(document) {
             Ok(revision) => {
+                let has_contents = metadata.has_attachments && self.is_stored(ItemType::Attachments);
+                let contents = if has_contents { self.contents.of_revision(document) } else { Vec::new() };
+                let revision = revision.with_contents(contents);
                 self.revisions_size += revision.size();
                 self.revisions.push(revision);
                 let is_full =
@@ -748,8 +751,11 @@ impl ImportWork {
         self.report();
         self.flight.begin()?;
         let flight = self.flight.clone();
+        let uploads = self.contents.take_revision_uploads();
         let write = Write::Revisions(RevisionsWrite::Import(revisions));
-        self.database.propose_blocking(write, move |answer| flight.land(answer, |_, _| ()));
+        self.database.propose_blocking(write, move |answer| {
+            flight.land(answer, |_, _| uploads.into_iter().for_each(ContentUpload::linked));
+        });
         Ok(())
     }
 
