@@ -7,6 +7,7 @@ import base64
 import hashlib
 import json
 import os
+import pathlib
 import tempfile
 import time
 import urllib.parse
@@ -108,20 +109,19 @@ def revisions(database):
     return found
 
 
-def documents(database, is_dated):
-    """By id, with their dates or without."""
-    dropped = set() if is_dated else {"@last-modified"}
-    return {
-        id: {**document, "@metadata": {k: v for k, v in document["@metadata"].items() if k not in dropped}}
-        for id, document in database.documents().items()
-    }
+def undated(database):
+    """The documents by id, without their dates."""
+    found = database.documents()
+    for document in found.values():
+        del document["@metadata"]["@last-modified"]
+    return found
 
 
 def compare(source, target, is_order_kept=True):
     """Fails with the first difference of documents, attachments, counters or revisions."""
     # RavenDB's import of counters gives their documents new dates, and may make one more revision of each.
     is_exact = target.node.name != "RavenDB"
-    same("documents", documents(source, is_exact), documents(target, is_exact))
+    same("documents", source.documents(is_exact), target.documents(is_exact))
     same("attachments", attachments(source), attachments(target))
     same("counters", counters(source), counters(target))
     expected, found = revisions(source), revisions(target)
@@ -185,7 +185,7 @@ def compare_changed(source, target):
 
     RavenDB deletes no attachment that a dump of this server says is deleted, because the dump does not name its content.
     """
-    same("documents", documents(source, False), documents(target, False))
+    same("documents", undated(source), undated(target))
     found = attachments(target)
     if target.node.name == "RavenDB":
         found.pop(("a/1", "again"), None)
@@ -253,7 +253,7 @@ def incremental_backups(source, folder, rounds):
 
 
 # A counter that was deleted is made again.
-ROUNDS = [change, lambda database: count(database, "a/1", "likes", 9)]
+ROUNDS = [change, lambda database: count(database, "a/1", "Likes", 9)]
 
 
 def incremental_backups_of_this_server(reference, ours):
@@ -261,7 +261,10 @@ def incremental_backups_of_this_server(reference, ours):
     source = kinds(ours)
     with tempfile.TemporaryDirectory() as folder:
         made = incremental_backups(source, folder, ROUNDS)
-        here, there = ours.database().restore(made), reference.database().restore(made)
+        here, there = ours.database().restore(made), reference.database()
+        # RavenDB without a licence restores no record with a task that makes backups; the files of a backup are dumps.
+        for file in sorted(os.scandir(made), key=lambda file: file.name):
+            there.take(pathlib.Path(file).read_bytes(), OperateOnTypes=EVERYTHING.replace("DatabaseRecord,", ""))
     compare(source, here)
     compare_changed(source, there)
 
