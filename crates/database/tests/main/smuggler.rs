@@ -563,7 +563,7 @@ fn contents_that_only_revisions_have_go_along() {
     let from = with_revisions();
     put(&from, "users/1", r#"{"@metadata":{"@collection":"Users"}}"#);
     let large = vec![7; INLINE_CONTENT_SIZE_MAX + 1];
-    for (name, content) in [("small", b"content".as_slice()), ("large", &large)] {
+    for (name, content) in [("small", b"content".as_slice()), ("large", large.as_slice())] {
         attach(&from, "users/1", name, content);
     }
     let mut batch = Batch::new();
