@@ -27,8 +27,7 @@ use crate::compare_exchange::{check_key, check_value, dump_value};
 use crate::counters;
 use crate::document::{check_document, dump_document};
 use crate::due::DueTimes;
-use crate::ids::id;
-use crate::items::owned;
+use crate::ids::{id, owned};
 use crate::revisions;
 use crate::{Item, Result};
 

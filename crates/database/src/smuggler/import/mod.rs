@@ -4,26 +4,25 @@
 //! that are missing here are counted and passed over. An item that cannot be read ends the import, with its place; with
 //! `SkipCorruptedData` it is counted, and the import goes on.
 
+mod revisions;
+
 use std::sync::Arc;
 
-use documents::{
-    Batch, Date, EMPTY_COLLECTION, Flags, HILO_COLLECTION, ImportedRevision, Outcome, RevisionsWrite, ValueChange,
-    Write,
-};
+use documents::{Batch, Date, EMPTY_COLLECTION, Flags, HILO_COLLECTION, ImportedRevision, Outcome, ValueChange, Write};
 use json::{Kind, Minifier, Raw, Value};
 use storage::memory::MemoryReservation;
 
-use super::attachments::{DeletedAttachment, DumpedContents};
-use super::indexes::IndexRefused;
-use super::lenient::without_trailing_commas;
-use super::metadata::DumpedMetadata;
-use super::pace::Pace;
-use super::reader::{DumpError, DumpReader, Event, Part};
-use super::transform::{Transform, Transformed};
-use super::{ItemType, ItemTypes, SmugglerOptions, SmugglerResult, counters, indexes, record, values};
 use crate::attachments::ContentUpload;
 use crate::flight::Flight;
 use crate::limits::{BULK_BATCH_COUNT_MAX, BULK_BATCH_SIZE_MAX, BULK_BUFFER_SIZE_KEPT};
+use crate::smuggler::attachments::{DeletedAttachment, DumpedContents};
+use crate::smuggler::indexes::IndexRefused;
+use crate::smuggler::lenient::without_trailing_commas;
+use crate::smuggler::metadata::DumpedMetadata;
+use crate::smuggler::pace::Pace;
+use crate::smuggler::reader::{DumpError, DumpReader, Event, Part};
+use crate::smuggler::transform::{Transform, Transformed};
+use crate::smuggler::{ItemType, ItemTypes, SmugglerOptions, SmugglerResult, counters, indexes, record, values};
 use crate::{Database, Error, Operation, OperationId, OperationResult, OperationStatus, Progress, Result};
 
 /// One import, which is an operation. Its functions may wait for the disk: call them on a thread that may. Dropped without an end, the
@@ -692,39 +691,6 @@ impl ImportWork {
 
     fn new_batch(&self) -> Batch {
         Batch::new().with_flags(self.flags).without_revisions(self.options.skips_revisions)
-    }
-
-    fn store_revision(&mut self, part: Part<'_>, document: Raw<'_>, metadata: &DumpedMetadata<'_>) -> Result<()> {
-        if !self.options.has_collection(metadata.collection.as_deref().unwrap_or(EMPTY_COLLECTION)) {
-            self.result.counts_mut(ItemType::RevisionDocuments).left_out += 1;
-            return Ok(());
-        }
-        match ImportedRevision::of(document) {
-            Ok(revision) => {
-                self.revisions_size += revision.size();
-                self.revisions.push(revision);
-                let is_full =
-                    self.revisions.len() >= BULK_BATCH_COUNT_MAX || self.revisions_size >= BULK_BATCH_SIZE_MAX;
-                // Documents come before their revisions.
-                if is_full { self.send() } else { Ok(()) }
-            }
-            Err(error) => self.refuse(ItemType::RevisionDocuments, part, error.to_string()),
-        }
-    }
-
-    /// Sends revisions on their way, when there is room.
-    fn send_revisions(&mut self) -> Result<()> {
-        let revisions = std::mem::take(&mut self.revisions);
-        self.revisions_size = 0;
-        if revisions.is_empty() {
-            return Ok(());
-        }
-        self.report();
-        self.flight.begin()?;
-        let flight = self.flight.clone();
-        let write = Write::Revisions(RevisionsWrite::Import(revisions));
-        self.database.propose_blocking(write, move |answer| flight.land(answer, |_, _| ()));
-        Ok(())
     }
 
     /// Sends the changes of values on their way, when there is room.
