@@ -4,7 +4,7 @@
 //! array; what is added up of other arrays counts whole in each row. Several such keys are read side by side, the shorter ones filled up
 //! with their last value. An empty array gives no row.
 //!
-//! Least and greatest numbers are reduced as they are; an average is `[sum, count]` in all nodes of a group and becomes a number in its result.
+//! Least and greatest numbers are reduced as they are; an average is `[sum, count]` in all nodes of a group, and a number in its result.
 
 use super::automatic::write_metadata;
 use super::decimal_sum::DecimalSum;

@@ -431,7 +431,6 @@ fn what_is_run_is_told_from_what_is_read() {
 #[test]
 fn what_is_not_there_is_refused_by_name() {
     for (text, feature) in [
-        ("from Users include revisions('x')", "revisions() in 'include'"),
         ("from Users (Revisions = true)", "revisions"),
         ("declare timeseries f(x) { from x.T } from Users as u select f(u)", "'declare timeseries'"),
         ("from Users where search(id(), 'x')", "search() of id()"),

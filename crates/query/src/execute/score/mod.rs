@@ -6,8 +6,8 @@
 //! query norm = 1 / root( sum of ( idf * boost )^2 );  coord = operands that hold / operands
 //! ```
 //!
-//! An index may ask for BM25 instead ([`similarity`]): then idf is `ln( 1 + ( entries - n + 0.5 ) / ( n + 0.5 ) )` for a word that n entries
-//! have, and a score is the sum of `idf * boost * saturated frequency`, with neither query norm nor coord.
+//! An index may ask for BM25 instead ([`similarity`]). Its idf is `ln( 1 + ( entries - n + 0.5 ) / ( n + 0.5 ) )` for a word of n entries,
+//! and a score is the sum of `idf * boost * saturated frequency`, without query norm and coord.
 //!
 //! What walks through terms counts as one word of idf 1. Norms are 1 unless an index boosts: as in the reference, the length of a
 //! text says nothing then. Entries are asked for with rising ids, so that all lists are read once.

@@ -11,14 +11,14 @@ use crate::definition::Bm25;
 use crate::index::{EntryId, Error, FieldLengths, FieldNorms};
 
 /// What scales the frequencies of one field. Entries are asked for with rising ids.
-pub(in crate::execute) enum Similarity<'s> {
+pub(crate) enum Similarity<'s> {
     /// `DefaultSimilarity`; the norms are absent unless the index boosts.
     Default(Option<FieldNorms<'s>>),
     Bm25(Bm25, Option<FieldLengths<'s>>),
 }
 
 /// What [`Similarity::of`] computed for one entry, and of what.
-pub(in crate::execute) enum Scaled {
+pub(crate) enum Scaled {
     Default { root: f32, norm: f32 },
     Bm25 { bm25: Bm25, length: f32, average: f32, factor: f32 },
 }
