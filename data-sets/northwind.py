@@ -85,6 +85,8 @@ def attachment_line(picture, name):
 def document_lines(text, value):
     """(collection, lines): the document with its metadata reduced, the rest of its text untouched, behind its attachments."""
     metadata = {key: item for key, item in value["@metadata"].items() if key not in OF_THE_SERVER}
+    if "HasRevisions" in value["@metadata"].get("@flags", ""):
+        metadata["@flags"] = "HasRevisions"
     lines = []
     for attachment in value["@metadata"].get("@attachments", []):
         kind, number = metadata["@id"].removesuffix("-A").split("/")
