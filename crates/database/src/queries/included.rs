@@ -41,7 +41,9 @@ impl<'a> Included<'a> {
     /// Nothing so far.
     pub fn new(running: &QueryRun<'_>, is_metadata_only: bool) -> Included<'a> {
         let plan = running.plan;
-        let has_documents = running.index().is_none_or(|index| index.definition().gives_documents());
+        // A pair of revisions is made for its row alone.
+        let has_documents =
+            !plan.is_of_revisions && running.index().is_none_or(|index| index.definition().gives_documents());
         Included {
             paths: plan.includes.iter().map(|path| IncludePath::new(path)).collect(),
             value_paths: plan.included_values.iter().map(|path| IncludePath::new(path)).collect(),

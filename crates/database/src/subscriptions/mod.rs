@@ -7,6 +7,7 @@
 pub(crate) mod connected;
 mod definition;
 mod live;
+mod source;
 mod worker;
 
 use std::sync::Arc;
@@ -321,6 +322,7 @@ impl Database {
             archived: request.archived.unwrap_or_default(),
         };
         let query = subscription.check()?;
+        self.check_revisions_are_configured(&query)?;
         let begin = SubscriptionProgress::begin(&self.read(), request.change_vector.as_deref())?;
         worker::look(self, &query, &subscription, begin.etag, count_max, sink)
     }
@@ -340,6 +342,7 @@ impl Database {
             return Ok(Connected::Disabled);
         }
         let query = Query::parse_subscription(&subscription.query)?;
+        self.check_revisions_are_configured(&query)?;
         let live = in_memory.live(subscription.id);
         let WorkerOptions { strategy, count_max, worker_id, address, wake } = options;
         let info = ConnectionInfo { address, strategy, worker_id, since: Date::now() };
@@ -363,6 +366,19 @@ impl Database {
                 }
             }
             Err(_) => Ok(Connected::InUse),
+        }
+    }
+
+    /// A subscription to revisions would wait for ever where none are made.
+    fn check_revisions_are_configured(&self, query: &Query) -> Result<()> {
+        let configuration = self.documents().stamp().revisions;
+        let is_configured = match query.plan.subscribed_collection() {
+            Some(collection) => configuration.enabled(collection).is_some(),
+            None => !configuration.is_empty(),
+        };
+        match query.plan.is_of_revisions && !is_configured {
+            true => Err(Error::NoRevisions { database: self.name().to_owned() }),
+            false => Ok(()),
         }
     }
 
