@@ -213,7 +213,7 @@ fn a_worker_gets_revisions_with_those_before_them() {
         r#"{"Query":"from Users (Revisions = true) as d where d.Current = null select { Before: d.Previous.Age }"}"#,
     );
     let tried = tried.masked();
-    assert!(tried.starts_with(r#"{"Results":[{"Before":1,"@metadata":{"#), "{tried}");
+    assert!(tried.starts_with(r#"{"Results":[{"Type":"Data","Data":{"Before":1,"@metadata":{"#), "{tried}");
 }
 
 #[test]
