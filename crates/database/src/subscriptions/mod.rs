@@ -186,9 +186,9 @@ impl Database {
                 pins_mentor_node: request.pins_mentor_node,
                 archived: request.archived.unwrap_or_default(),
             };
-            subscription.check()?;
+            let query = subscription.check()?;
             let begin = request.change_vector.as_deref().filter(|text| *text != DO_NOT_CHANGE);
-            (subscription, SubscriptionProgress::begin(&snapshot, begin)?)
+            (subscription, SubscriptionProgress::begin(&snapshot, begin, query.plan.is_of_revisions)?)
         };
         let id = subscription.id;
         self.change_definitions(vec![put_last_id(id), subscription.put(), progress.put(id)])?;
@@ -230,9 +230,10 @@ impl Database {
                 pins_mentor_node: request.pins_mentor_node,
                 archived: request.archived.unwrap_or(before.archived),
             };
-            after.check()?;
+            let is_of_revisions = after.check()?.plan.is_of_revisions;
             let begin = request.change_vector.as_deref().filter(|text| *text != DO_NOT_CHANGE);
-            let begin = begin.map(|text| SubscriptionProgress::begin(&snapshot, Some(text))).transpose()?;
+            let begin = begin.map(|text| SubscriptionProgress::begin(&snapshot, Some(text), is_of_revisions));
+            let begin = begin.transpose()?;
             (before, after, begin)
         };
         // Before it is stored: an acknowledgement that is on its way must not come behind the new beginning.
@@ -323,7 +324,8 @@ impl Database {
         };
         let query = subscription.check()?;
         self.check_revisions_are_configured(&query)?;
-        let begin = SubscriptionProgress::begin(&self.read(), request.change_vector.as_deref())?;
+        let from = request.change_vector.as_deref();
+        let begin = SubscriptionProgress::begin(&self.read(), from, query.plan.is_of_revisions)?;
         worker::look(self, &query, &subscription, begin.etag, count_max, sink)
     }
 

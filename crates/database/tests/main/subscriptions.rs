@@ -500,6 +500,16 @@ fn revisions_come_with_those_before_them() {
         shop.create_subscription(request(query, query)).unwrap();
         assert_eq!(take_pairs(&open(&shop, query, 100)), expected, "{query}");
     };
+    // Behind the revision with a change vector.
+    let vector = {
+        let snapshot = shop.read();
+        let place = snapshot.revisions("users/1", 2, 1).unwrap()[0];
+        snapshot.revision_at(place).unwrap().document().unwrap().change_vector()
+    };
+    let later =
+        SubscriptionRequest { change_vector: Some(vector), ..request("later", "from Users (Revisions = true)") };
+    shop.create_subscription(later).unwrap();
+    assert_eq!(take_pairs(&open(&shop, "later", 100)), ["-<2", "3<-", "10<9"]);
     check("from Users (Revisions = true) as d where d.Current.Age = 2", &["2<1"]);
     check("from Users (Revisions = true) where Current.Age = 2", &["2<1"]);
     check("from Users (Revisions = true) as d where d.Current.Age > d.Previous.Age", &["2<1", "10<9"]);
