@@ -167,7 +167,7 @@ fn queries_include_revisions() {
     set.check_query("from Users include counters(), revisions('Rev', $t)", &["<a", "a"]);
     // The paths are those of what is made of a document.
     set.check_query("from Users as u select u.Rev include revisions(u.Rev)", &["a"]);
-    set.check_query("from Users as u select { N: u.Name, Rev: u.Sub.Rev } include revisions('Rev')", &[]);
+    set.check_query("from Users as u select { N: u.Name, Rev: u.Sub.Rev } include revisions('Rev')", &["b"]);
     set.check_query("from Users as u where u.Name = 'c' select { Rev: u.Sub.Rev } include revisions('Rev')", &["b"]);
     set.check_query("from Users where Name = 'c' select Name include revisions($t)", &["<a"]);
     set.check_query("from Users group by Name select count(), Name include revisions('Name')", &[]);
