@@ -8,6 +8,7 @@ Servers are started as `attachments.py` does it, each alone, in turn, `--rounds`
 * `counter`: 16 connections raise one counter; `counters`: one of 10,000 (100 documents with 100 each), by chance. Needs wrk.
 * `subscribe`: one worker takes `--documents` documents in batches of 1,000, each acknowledged before the next; then the time from the answer of
   a write to its delivery (from a commit to the worker), of 200 writes.
+* `idle`: memory and threads that 1,000 workers of as many subscriptions cost, which have nothing to take.
 * `revisions`: bytes that the data folder grows by, when a document of 10 KiB is written 100 times with small changes. The servers are
   stopped before each look, so that what they hold back is written.
 """
@@ -23,17 +24,24 @@ import urllib.request
 
 from attachments import Server, wrk
 
+# Requests are made before the measurement: making one costs wrk more than sending it.
 COUNTER = """
 local headers = {{ ["Content-Type"] = "application/json" }}
 local first = '{{"Documents":[{{"DocumentId":"things/%d","Operations":[{{"Type":"Increment","CounterName":"c%d","Delta":1}}]}}]}}'
+local requests = {{}}
+function init()
+    for number = 0, {count} - 1 do
+        requests[number] = wrk.format("POST", "/databases/bench/counters", headers, string.format(first, number // 100, number % 100))
+    end
+end
 function request()
-    local number = math.random(0, {count} - 1)
-    return wrk.format("POST", "/databases/bench/counters", headers, string.format(first, number // 100, number % 100))
+    return requests[math.random(0, {count} - 1)]
 end
 """
 REVISIONS = 100
 CHANGED_SIZE = 10 << 10
 LATENCIES = 200
+IDLE = 1000
 
 
 def row(name, what, text):
@@ -138,6 +146,25 @@ def subscribe(name, server, count):
         row(name, what, f"{rate:12,.0f} doc/s {micros:8,.1f} us/doc, answer of a write to its delivery p50 {p50:.2f} ms p99 {p99:.2f} ms")
 
 
+def status(server, name):
+    """A number of the process: threads, or memory in KiB."""
+    return next(int(line.split()[1]) for line in server.stat("status").splitlines() if line.startswith(name + ":"))
+
+
+def idle(name, server):
+    for number in range(IDLE):
+        ask(server, "PUT", "/databases/bench/subscriptions", {"Name": f"idle-{number}", "Query": "from Nobodies"})
+    memory, threads = status(server, "VmRSS"), status(server, "Threads")
+    workers = [Worker(server, f"idle-{number}") for number in range(IDLE)]
+    for worker in workers:
+        # What it is told when it is connected.
+        worker.socket.recv(4096)
+    memory, threads = status(server, "VmRSS") - memory, status(server, "Threads") - threads
+    for worker in workers:
+        worker.socket.close()
+    row(name, "idle", f"{memory / 1024:12,.1f} MiB and {threads} threads for {IDLE} workers")
+
+
 def folder_size(folder):
     return sum(path.stat().st_blocks * 512 for path in folder.rglob("*") if path.is_file())
 
@@ -182,6 +209,7 @@ def main():
                 ask(server, "PUT", "/admin/databases?name=bench", {"DatabaseName": "bench"})
                 counters(name, server, arguments.seconds)
                 subscribe(name, server, arguments.documents)
+                idle(name, server)
             finally:
                 server.stop()
             shutil.rmtree(folder, ignore_errors=True)

@@ -110,7 +110,7 @@ impl InlineRoom {
 }
 
 /// A content that arrives on a thread that may wait.
-pub(crate) struct ContentReceiver {
+pub struct ContentReceiver {
     database: Arc<Database>,
     hasher: ContentHasher,
     buffer: Vec<u8>,
@@ -120,6 +120,7 @@ pub(crate) struct ContentReceiver {
 }
 
 impl ContentReceiver {
+    /// One without a byte.
     pub fn new(database: &Arc<Database>) -> ContentReceiver {
         let (hasher, reservation) = (ContentHasher::default(), database.limits().bodies.reservation());
         ContentReceiver { database: database.clone(), hasher, buffer: Vec::new(), reservation, upload: None }

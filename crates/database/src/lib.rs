@@ -59,7 +59,7 @@ pub mod time_span;
 mod tombstones;
 
 pub use administration::Deletion;
-pub use attachments::{ContentUpload, InlineRoom};
+pub use attachments::{ContentReceiver, ContentUpload, InlineRoom};
 pub use bulk_insert::{BulkInsert, BulkInsertCounts};
 pub use changes::{ChangeListener, Committed, IndexChange};
 pub use client_configuration::ClientConfiguration;

@@ -2,31 +2,30 @@
 
 use std::sync::Arc;
 
-use crate::smuggler::{Imported, SmugglerOptions};
+use crate::smuggler::{Imported, ItemTypes, SmugglerOptions};
 use crate::{Database, Error, Result};
 
+/// Bytes of a dump that an import is given at once.
+const PIECE_SIZE: usize = 64 << 10;
+
 impl Database {
-    /// Stores documents, one per line with `@metadata.@id`, in a database that has none: they are imported as a dump.
+    /// Imports a dump, which is not compressed, into a database that has no documents.
+    ///
+    /// * `types`: what of the dump is stored.
     ///
     /// # Errors
     ///
-    /// [`Error::NotEmpty`], a bad line, or storage fails.
-    pub fn load_sample_data(self: &Arc<Self>, lines: &[u8]) -> Result<Imported> {
+    /// [`Error::NotEmpty`], a bad dump, or storage fails.
+    pub fn load_sample_data(self: &Arc<Self>, dump: &[u8], types: ItemTypes) -> Result<Imported> {
         let count = self.read().statistics()?.documents().count;
         if count > 0 {
             return Err(Error::NotEmpty { name: self.name().to_owned(), count });
         }
-        let mut import = self.import(None, SmugglerOptions::default(), &[])?;
+        let mut import = self.import(None, SmugglerOptions { types, ..SmugglerOptions::default() }, &[])?;
         let mut feed = || {
-            import.feed(b"{\"Docs\":[")?;
-            let lines = lines.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
-            for (number, line) in lines.enumerate() {
-                if number > 0 {
-                    import.feed(b",")?;
-                }
-                import.feed(line)?;
+            for piece in dump.chunks(PIECE_SIZE) {
+                import.feed(piece)?;
             }
-            import.feed(b"]}")?;
             import.finish()
         };
         match feed() {

@@ -33,6 +33,19 @@ pub enum Error {
         /// The expected change vector; empty: the document was not to exist.
         expected: String,
     },
+    /// Another document has the values that a unique constraint watches. Nothing was written.
+    #[error("'{id}' would have the values of '{other}' that the constraint '{constraint}' keeps unique")]
+    NotUnique {
+        /// The name of the constraint.
+        constraint: String,
+        /// The document that was written, in lower case.
+        id: String,
+        /// The document that has the values, in lower case.
+        other: String,
+    },
+    /// A reader or writer of the caller fails, which an attachment was read from or written to.
+    #[error(transparent)]
+    Read(std::io::Error),
     /// An argument is wrong: an id, a name, JSON text, a query, a script, a definition of an index. Correct it.
     #[error("{0}")]
     Invalid(String),
@@ -117,7 +130,10 @@ pub(crate) fn of_documents(error: documents::Error) -> Error {
         },
         E::ReadChanged { id } => Error::Busy(format!("document '{id}' changes too often for a patch")),
         E::NotSupported(missing) => Error::NotSupported(missing.to_string()),
+        E::NotUnique { constraint, id, other, .. } => Error::NotUnique { constraint, id, other },
         E::CollectionMismatch { .. }
+        | E::Duplicates { .. }
+        | E::BadConstraint { .. }
         | E::BadId { .. }
         | E::MissingDocument { .. }
         | E::CounterOverflow { .. }
@@ -170,7 +186,7 @@ fn of_index(error: query::index::Error) -> Error {
     }
 }
 
-fn of_storage(error: storage::Error) -> Error {
+pub(crate) fn of_storage(error: storage::Error) -> Error {
     use storage::Error as E;
     match error {
         E::OverMemory { .. } | E::LongReader { .. } => Error::Busy(error.to_string()),

@@ -37,6 +37,8 @@
 //! * A [`Database`] reads and writes documents, each write durable when it returns. A [`Batch`] is one transaction; with
 //!   [`Expected`] a write succeeds only if nobody else changed the document (optimistic concurrency).
 //! * A [`Collection`] stores documents of one kind; queries name it: `from Users`.
+//! * [`Attachments`] and [`Counters`] belong to a document, [`Revision`]s are what it was before, [`CompareExchange`] values change only if
+//!   they are what the caller expects, a [`UniqueConstraint`] lets no two documents have the same values.
 //! * A [`Query`] is text in RQL. Without an index of that name the database creates one that covers the query and keeps it up to date.
 //! * An [`IndexDefinition`] is an index of your own: full text, computed fields, map-reduce.
 //! * [`Changes`] are the documents that are written, from now on.
@@ -51,10 +53,14 @@
 //! stability; this crate is the public face.
 #![forbid(unsafe_code)]
 
+mod attachments;
 mod batch;
 mod bulk_insert;
 mod changes;
 mod collection;
+mod compare_exchange;
+mod constraints;
+mod counters;
 mod database;
 mod document;
 mod error;
@@ -63,14 +69,19 @@ mod lifetime;
 pub mod limits;
 mod patch;
 mod query;
+mod revisions;
 mod rows;
 mod statistics;
 mod store;
 
+pub use attachments::{Attachment, Attachments};
 pub use batch::{Batch, Expected, WriteResult};
 pub use bulk_insert::BulkInsert;
 pub use changes::{Change, ChangeKind, Changes};
 pub use collection::Collection;
+pub use compare_exchange::{CompareExchange, Exchangeable};
+pub use constraints::UniqueConstraint;
+pub use counters::Counters;
 pub use database::Database;
 pub use document::Document;
 pub use error::{Error, Result};
@@ -78,6 +89,7 @@ pub use index::{Analysis, IndexDefinition};
 pub use lifetime::Lifetime;
 pub use patch::{Patch, PatchStatus};
 pub use query::{Facet, FacetAggregate, FacetValue, Query, Suggestions};
+pub use revisions::Revision;
 pub use rows::{Row, Rows};
 pub use statistics::{IndexStatistics, Statistics};
 pub use store::{Store, StoreOptions};

@@ -2,7 +2,8 @@
 //! can use it.
 //!
 //! Randomised tests: [`random`] has the generator, [`seeds`] which seeds run and how one is repeated, [`effort`] the
-//! sizes of the quick and of the nightly set (`SLOW=1`). [`process`] runs a test in a process of its own.
+//! sizes of the quick and of the nightly set (`SLOW=1`). [`process`] runs a test in a process of its own. [`linearizable`] decides whether
+//! what several clients saw can have happened.
 //!
 //! Checks of the tree itself (`tests/main/tidy.rs` and beside it): [`tree`] has the files of the repository, [`source`] tells code
 //! from comments and strings, [`manifest`] reads what crates depend on, [`imports`] which files of a crate import which,
@@ -12,6 +13,7 @@
 
 pub mod effort;
 pub mod imports;
+pub mod linearizable;
 pub mod manifest;
 pub mod process;
 pub mod random;

@@ -26,6 +26,7 @@ mod mutator;
 mod neighbour;
 mod power_cut;
 mod process;
+mod registers;
 mod revisions;
 mod run;
 mod vitals;

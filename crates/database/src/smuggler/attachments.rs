@@ -32,12 +32,30 @@ pub(super) fn tombstone_key(document_id: &str, name: &str) -> String {
     format!("{}{KEY_SEPARATOR}d{KEY_SEPARATOR}{}{KEY_SEPARATOR}", lower(document_id), lower(name))
 }
 
-/// The command that deletes what a tombstone is of. `None`: it is not of an attachment of a document.
-pub(super) fn deletion(key: &str) -> Option<AttachmentCommand> {
-    let mut parts = key.split(KEY_SEPARATOR);
-    let (document_id, kind, name) = (parts.next()?, parts.next()?, parts.next()?);
-    let command = AttachmentCommand::new(document_id, name, AttachmentAction::Delete).ok()?;
-    (kind == "d").then_some(command)
+/// A deleted attachment of a document, as a tombstone says.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct DeletedAttachment<'k> {
+    /// The document.
+    pub document_id: &'k str,
+    /// The name, in lower case.
+    pub name: &'k str,
+    /// Hash and type of the content that was deleted: another one under the same name stays. `None`: any.
+    pub content: Option<(ContentHash, &'k str)>,
+}
+
+impl<'k> DeletedAttachment<'k> {
+    /// Reads the key of a tombstone. `None`: it is not of an attachment of a document.
+    pub fn of_key(key: &'k str) -> Option<DeletedAttachment<'k>> {
+        let mut parts = key.split(KEY_SEPARATOR);
+        let (document_id, kind, name) = (parts.next()?, parts.next()?, parts.next()?);
+        let content = parts.next().and_then(ContentHash::parse).map(|hash| (hash, parts.next().unwrap_or_default()));
+        (kind == "d").then_some(DeletedAttachment { document_id, name, content })
+    }
+
+    /// The command that deletes it. `None`: the document cannot exist.
+    pub fn command(&self) -> Option<AttachmentCommand> {
+        AttachmentCommand::new(self.document_id, self.name, AttachmentAction::Delete).ok()
+    }
 }
 
 /// The contents of a dump that is imported.
@@ -137,5 +155,25 @@ impl DumpedContents {
     /// The uploads of the batch that is sent.
     pub fn take_uploads(&mut self) -> Vec<ContentUpload> {
         std::mem::take(&mut self.uploads)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_of_tombstones_say_which_content_was_deleted() {
+        let hash = "jnAmMhQGvPUOoGX8yOAQIeiYgti28BZtj0MyalwkrEo=";
+        let key = format!("a/1\u{1e}d\u{1e}x.txt\u{1e}{hash}\u{1e}text/plain");
+        let deleted = DeletedAttachment::of_key(&key).unwrap();
+        assert_eq!((deleted.document_id, deleted.name), ("a/1", "x.txt"));
+        assert_eq!(deleted.content, ContentHash::parse(hash).map(|hash| (hash, "text/plain")));
+        let own = tombstone_key("A/1", "X.txt");
+        let any = DeletedAttachment { document_id: "a/1", name: "x.txt", content: None };
+        assert_eq!(DeletedAttachment::of_key(&own), Some(any));
+        for other in ["a/1", "a/1\u{1e}r\u{1e}A:1-x\u{1e}x.txt\u{1e}", ""] {
+            assert_eq!(DeletedAttachment::of_key(other), None, "{other}");
+        }
     }
 }

@@ -4,11 +4,11 @@
 //! {"DocId":"users/1","ChangeVector":"A:9-…","Values":{
 //!   "@dbIds":["<database id>", …],
 //!   "@names":{"likes":"Likes", …},          lower-cased name: the name as it is spelled
-//!   "@vals":{"likes":[3, 9, …], "gone":"…"}}}
+//!   "@vals":{"likes":[3, 9, …], "gone":"<database id>:12, …"}}}
 //! ```
 //!
 //! An array of `@vals` has value and etag of each database of `@dbIds`, in that order. A text in its place says that the
-//! counter was deleted.
+//! counter was deleted, with the etags up to which values of each database are gone.
 
 use documents::{Counter, CounterAction, CounterCommand, CounterOperation, NodeValue, id};
 use json::{Kind, Raw, Writer};
@@ -89,7 +89,7 @@ impl CounterGroup {
 
 fn write_values(json: &mut Writer<'_>, counter: &GroupedCounter, databases: &[[u8; 16]]) {
     let Some(values) = &counter.values else {
-        json.string(&counter.change_vector);
+        json.string(&deletion_text(&counter.change_vector));
         return;
     };
     json.array(|json| {
@@ -99,6 +99,15 @@ fn write_values(json: &mut Writer<'_>, counter: &GroupedCounter, databases: &[[u
             json.signed(value).unsigned(etag);
         }
     });
+}
+
+/// How a group says that a counter was deleted: the entries of the change vector of its deletion as `database:etag`.
+fn deletion_text(change_vector: &str) -> String {
+    let entry = |text: &str| {
+        let (etag, database) = text.split_once(':')?.1.split_once('-')?;
+        Some(format!("{database}:{etag}"))
+    };
+    change_vector.split(", ").filter_map(entry).collect::<Vec<_>>().join(", ")
 }
 
 /// The command that stores a group; `Err`: why it is none.
@@ -156,7 +165,14 @@ fn values_of(databases: &[String], counter: Raw<'_>) -> Option<Vec<NodeValue>> {
 
 #[cfg(test)]
 mod tests {
-    use super::CounterGroup;
+    use super::{CounterGroup, deletion_text};
+
+    #[test]
+    fn deletions_name_databases_before_etags() {
+        assert_eq!(deletion_text("A:21-E2sWNMXJFku7WUZSA9sjfQ"), "E2sWNMXJFku7WUZSA9sjfQ:21");
+        assert_eq!(deletion_text("A:7-x/+, B:12-y"), "x/+:7, y:12");
+        assert_eq!(deletion_text(""), "");
+    }
 
     #[test]
     fn a_group_has_each_name_once_and_counters_of_one_document() {

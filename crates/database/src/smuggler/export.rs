@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use documents::{ContentHash, Date, Document, EMPTY_COLLECTION, Etag, ItemKind, Snapshot};
+use documents::{ContentHash, Date, Document, EMPTY_COLLECTION, Etag, ItemKind, Snapshot, id};
 use json::{Properties, Raw, Value, Writer};
 
 use super::attachments;
@@ -264,7 +264,7 @@ impl DumpWriter {
         let mut meant: Option<(String, bool)> = None;
         let kinds = [ItemKind::Counter];
         let changes = match self.after {
-            0 => snapshot.items(&kinds, None, 0),
+            0 if !self.options.types.has(ItemType::Tombstones) => snapshot.items(&kinds, None, 0),
             after => snapshot.changes(&kinds, None, after),
         };
         for item in changes.map_err(Error::from)? {
@@ -492,7 +492,8 @@ impl DumpWriter {
                         json.name("Key").string(&key).name("Type").string("Attachment");
                     }
                     None => {
-                        json.name("Key").string(item.id()).name("Type").string("Document");
+                        // RavenDB finds them in lower case alone.
+                        json.name("Key").string(&id::lower_text(item.id())).name("Type").string("Document");
                     }
                 }
                 json.name("Collection").string(if collection.is_empty() { EMPTY_COLLECTION } else { &collection });

@@ -13,7 +13,7 @@ use documents::{
 use json::{Kind, Minifier, Raw, Value};
 use storage::memory::MemoryReservation;
 
-use super::attachments::{self, DumpedContents};
+use super::attachments::{DeletedAttachment, DumpedContents};
 use super::indexes::IndexRefused;
 use super::lenient::without_trailing_commas;
 use super::metadata::DumpedMetadata;
@@ -53,6 +53,8 @@ struct ImportWork {
     minifier: Minifier,
     batch: Batch,
     contents: DumpedContents,
+    /// Attachments were added since all writes had landed.
+    has_new_attachments: bool,
     /// Whether the bytes behind the last element are a content to be stored.
     is_content_wanted: bool,
     /// Changes of compare-exchange values that are not on their way yet, and their bytes.
@@ -121,6 +123,7 @@ impl Database {
                 minifier: Minifier::new(),
                 batch,
                 contents: DumpedContents::new(self),
+                has_new_attachments: false,
                 is_content_wanted: false,
                 values: Vec::new(),
                 revisions: Vec::new(),
@@ -548,6 +551,7 @@ impl ImportWork {
             Err(error) => return Err(error),
         }
         if metadata.has_attachments && self.is_stored(ItemType::Attachments) {
+            self.has_new_attachments = true;
             match self.contents.add_to(&mut self.batch, id, document) {
                 Ok(missing) => {
                     self.result.counts_mut(ItemType::Attachments).errored += missing.len() as u64;
@@ -606,7 +610,12 @@ impl ImportWork {
     /// An attachment that was deleted. What is no attachment of a document, but of a revision, is passed over.
     fn attachment_tombstone(&mut self, element: Raw<'_>) -> Result<()> {
         let key = element.get("Key").and_then(Raw::as_str).unwrap_or_default();
-        match attachments::deletion(&key).filter(|_| self.is_stored(ItemType::Attachments)) {
+        let deleted = DeletedAttachment::of_key(&key).filter(|_| self.is_stored(ItemType::Attachments));
+        let is_meant = match &deleted {
+            Some(deleted) => self.is_attached(deleted)?,
+            None => false,
+        };
+        match deleted.and_then(|deleted| deleted.command()).filter(|_| is_meant) {
             Some(command) => {
                 self.batch.push_attachment(command, documents::Expected::Any);
                 self.send_if_full()
@@ -616,6 +625,20 @@ impl ImportWork {
                 Ok(())
             }
         }
+    }
+
+    /// Whether the attachment of a tombstone is still there, with what the dump had before it. RavenDB writes tombstones behind
+    /// documents, so that the name may have another content since.
+    fn is_attached(&mut self, deleted: &DeletedAttachment<'_>) -> Result<bool> {
+        let Some((hash, content_type)) = deleted.content else { return Ok(true) };
+        // Deletions give no attachment a content, so that one wait is enough for all tombstones behind a document.
+        if std::mem::take(&mut self.has_new_attachments) {
+            self.send_batch()?;
+            self.flight.wait()?;
+        }
+        let snapshot = self.database.read();
+        let stored = snapshot.attachment(deleted.document_id, deleted.name).map_err(Error::from)?;
+        Ok(stored.is_some_and(|stored| stored.hash() == hash && stored.content_type() == content_type))
     }
 
     /// A group of counters of one document. Documents stand before them in a dump.

@@ -142,9 +142,14 @@ impl ItemType {
 pub struct ItemTypes(u32);
 
 impl ItemTypes {
+    /// No type.
+    pub fn none() -> ItemTypes {
+        ItemTypes(0)
+    }
+
     /// The types of options that name none.
     pub fn default_types() -> ItemTypes {
-        ROWS.iter().filter(|row| row.is_default).fold(ItemTypes(0), |types, row| types.with(row.item_type))
+        ROWS.iter().filter(|row| row.is_default).fold(ItemTypes::none(), |types, row| types.with(row.item_type))
     }
 
     /// The types of a list of names, separated by commas; `None` is no type. Names are compared in any case.
@@ -153,7 +158,7 @@ impl ItemTypes {
     ///
     /// The name that is none.
     pub fn parse(names: &str) -> Result<ItemTypes, String> {
-        let mut types = ItemTypes(0);
+        let mut types = ItemTypes::none();
         for name in names.split(',').map(str::trim).filter(|name| !name.is_empty()) {
             match ROWS.iter().find(|row| row.name.eq_ignore_ascii_case(name)) {
                 Some(row) => types = types.with(row.item_type),

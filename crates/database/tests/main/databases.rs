@@ -5,7 +5,7 @@ use std::sync::{Arc, mpsc};
 
 use json::Value;
 use rookery_database::documents::{self, Batch, DefinitionChange, Expected, HiLoRequest, Write};
-use rookery_database::smuggler::SmugglerOptions;
+use rookery_database::smuggler::{ItemTypes, SmugglerOptions};
 use rookery_database::*;
 
 fn batch(ids: &[&str]) -> Batch {
@@ -422,10 +422,14 @@ fn two_bulk_inserts_do_not_share_an_operation() {
 #[test]
 fn sample_data_go_into_an_empty_database_once() {
     let database = Databases::open(DatabasesOptions::in_memory()).unwrap().find_or_create("x").unwrap();
-    let northwind = &include_bytes!("../../../../data-sets/northwind.jsonl.zst")[..];
-    let lines = zstd::decode_all(northwind).unwrap();
-    assert_eq!(database.load_sample_data(&lines).unwrap().document_count, 1059);
+    let northwind = &include_bytes!("../../../../data-sets/northwind.ravendbdump.zst")[..];
+    let dump = zstd::decode_all(northwind).unwrap();
+    let all = ItemTypes::default_types();
+    assert_eq!(database.load_sample_data(&dump, all).unwrap().document_count, 1059);
     let snapshot = database.read();
+    let photo = snapshot.attachment("employees/1-A", "photo.jpg").unwrap().unwrap();
+    assert_eq!(photo.content_type(), "image/jpeg");
+    assert_eq!(snapshot.counter("products/1-A", "⭐").unwrap().unwrap().total(), 6475);
     let order = snapshot.get("orders/1-A").unwrap().unwrap();
     assert_eq!(order.collection().as_deref(), Some("Orders"));
     let counts: Vec<_> =
@@ -448,7 +452,7 @@ fn sample_data_go_into_an_empty_database_once() {
             .collect::<Vec<_>>(),
         expected
     );
-    assert!(matches!(database.load_sample_data(&lines), Err(Error::NotEmpty { count: 1059, .. })));
+    assert!(matches!(database.load_sample_data(&dump, all), Err(Error::NotEmpty { count: 1059, .. })));
 }
 
 #[test]

@@ -189,6 +189,12 @@ fn a_query_projects_includes_and_tells_of_scripts_that_fail() {
     ))
     .unwrap();
     assert_eq!(take_all(&open(&shop, "called", 10)), ["users/1"]);
+    shop.create_subscription(request(
+        "of the C# client",
+        "declare function predicate() { return this.Age>1 }\r\nfrom 'Users' as doc\r\nwhere predicate.call(doc)",
+    ))
+    .unwrap();
+    assert_eq!(take_all(&open(&shop, "of the C# client", 10)), ["users/1"]);
 }
 
 #[test]

@@ -36,6 +36,15 @@ pub struct Query<'q> {
     pub filter_limit: Option<Value<'q>>,
 }
 
+impl Query<'_> {
+    /// Whether a call means a function that the query declares: `f(..)`, or `f.call(document, ..)`, as the C# client writes conditions of
+    /// subscriptions. They come before the functions of RavenDB, as in the reference.
+    pub fn declares(&self, call: &Call<'_>) -> bool {
+        let name = call.name.strip_suffix(".call").unwrap_or(&call.name);
+        self.functions.iter().any(|function| function.name == name)
+    }
+}
+
 /// A declared function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Function<'q> {

@@ -8,10 +8,29 @@ fn the_sample_goes_into_an_empty_database_once() {
     let line = "POST /databases/db/studio/sample-data";
     wire.check(line, "", 204, "");
     let statistics = wire.call("GET /databases/db/stats", "").json();
-    assert_eq!(statistics.get("CountOfDocuments").and_then(json::Value::as_i64), Some(1059));
+    let counts = [
+        ("CountOfDocuments", 1059),
+        ("CountOfRevisionDocuments", 5475),
+        ("CountOfAttachments", 17),
+        ("CountOfUniqueAttachments", 17),
+        ("CountOfCounterEntries", 385),
+    ];
+    for (name, count) in counts {
+        assert_eq!(statistics.get(name).and_then(json::Value::as_i64), Some(count), "{name}");
+    }
+    let values = wire.call("GET /databases/db/cmpxchg?pageSize=1000", "").text();
+    assert_eq!(values.matches(r#""Key""#).count(), 77);
+    // From then on a change of an order makes a revision.
+    let revisions = || {
+        let answer = wire.call("GET /databases/db/revisions/count?id=orders/2-A", "").json();
+        answer.get("RevisionsCount").and_then(json::Value::as_i64).unwrap()
+    };
+    let before = revisions();
+    wire.put("orders/2-A", r#"{"@metadata":{"@collection":"Orders"}}"#);
+    assert_eq!((before, revisions()), (7, 8));
     assert!(wire.call("GET /databases/db/docs?id=orders/1-A", "").text().contains("companies/85-A"));
     let names = wire.call("GET /databases/db/indexes?namesOnly=true", "").text();
-    let expected = r#"["Orders/ByCompany","Orders/ByShipment/Location","Orders/Totals","Product/Search"]"#;
+    let expected = r#"["Orders/ByCompany","Orders/ByShipment/Location","Orders/Totals","Product/Rating","Product/Search","Products/ByUnitOnStock"]"#;
     assert!(names.contains(expected), "{names}");
     wire.check_error(
         line,
@@ -27,8 +46,8 @@ fn only_the_types_that_are_named_are_made() {
     let wire = Wire::start();
     for (number, (query, documents, indexes)) in [
         ("?operateOnTypes=Documents", 1059, 0),
-        ("?operateOnTypes=indexes", 0, 4),
-        ("?operateOnTypes=Documents,Indexes", 1059, 4),
+        ("?operateOnTypes=indexes", 0, 6),
+        ("?operateOnTypes=Documents,Indexes", 1059, 6),
         ("?operateOnTypes=Documents&operateOnTypes=Attachments&operateOnTypes=TimeSeries", 1059, 0),
         ("?operateOnTypes=CounterGroups", 0, 0),
     ]
@@ -71,5 +90,10 @@ fn the_indexes_of_the_sample_find_what_those_of_the_reference_find() {
     check("from index 'Orders/Totals' where Total > 10000", 10, "orders/170-A");
     check("from index 'Orders/ByShipment/Location'", 597, "orders/");
     check("from index 'Product/Search' where search(Name, 'chocolade') select Name", 1, "Chocolade");
+    let rating = r#"{"Name":"Gula Malacca","Rating":4.7805192307692"#;
+    check("from index 'Product/Rating' order by Rating as double desc limit 2", 77, rating);
+    let votes = r#""TotalVotes":29384,"AllRatings":[{"Rating":"⭐","Votes":6475},{"Rating":"⭐⭐","Votes":33},"#;
+    check("from index 'Product/Rating' where Name = 'Chai'", 1, votes);
+    check("from index 'Products/ByUnitOnStock' where UnitOnStock = 7", 5, r#""@id":"products/16-A""#);
     check("from index 'Product/Search' select suggest(Name, 'chaig')", 1, r#""chai""#);
 }

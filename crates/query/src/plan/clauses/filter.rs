@@ -96,7 +96,7 @@ impl Planner<'_, '_> {
             Expression::Not(operand) => Ok(FilterCondition::Not(Box::new(self.condition(operand)?))),
             Expression::Compare(comparison) => {
                 let Comparison { left, operator, right } = &**comparison;
-                let is_called = matches!(right, Expression::Call(call) if self.is_declared(call));
+                let is_called = matches!(right, Expression::Call(call) if self.query.declares(call));
                 if is_called || matches!(right, Expression::Field(_)) {
                     return Ok(FilterCondition::CompareFields(self.operand(left)?, *operator, self.operand(right)?));
                 }
@@ -137,7 +137,7 @@ impl Planner<'_, '_> {
     }
 
     fn call(&mut self, call: &Call<'_>) -> Result<FilterCondition, Refused> {
-        if self.is_declared(call) {
+        if self.query.declares(call) {
             return Ok(FilterCondition::IsTrue(self.called(call)?));
         }
         match functions::find(&call.name).and_then(Function::filter) {
@@ -155,11 +155,6 @@ impl Planner<'_, '_> {
         let operand = self.operand(operand)?;
         let text = self.text(value).ok_or_else(|| function.wrong_arguments())?;
         Ok((operand, text))
-    }
-
-    /// Whether a call means a function of the query: those of its own come first, as in the reference.
-    fn is_declared(&self, call: &Call<'_>) -> bool {
-        self.query.functions.iter().any(|function| function.name == call.name)
     }
 
     fn called(&mut self, call: &Call<'_>) -> Result<Operand, Refused> {
@@ -181,7 +176,7 @@ impl Planner<'_, '_> {
     /// What a condition is about.
     pub fn operand(&mut self, expression: &Expression<'_>) -> Result<Operand, Refused> {
         match expression {
-            Expression::Call(call) if self.is_declared(call) => self.called(call),
+            Expression::Call(call) if self.query.declares(call) => self.called(call),
             id if crate::plan::is_id(id, self.alias) => Ok(Operand::Of(Projected::Id)),
             Expression::Field(path) => Ok(Operand::Of(path_of(path, self.alias, Brackets::Element)?.0)),
             // Clients quote names that would not be names otherwise.

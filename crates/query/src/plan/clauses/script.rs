@@ -174,9 +174,9 @@ impl ScriptClause {
 fn has_counters(query: &Query<'_>) -> bool {
     let Output::Select(select) = &query.output else { return false };
     let rql::Projection::Columns(columns) = &select.projection else { return false };
-    let is_declared = |call: &Call<'_>| query.functions.iter().any(|function| function.name == call.name);
     let mut columns = columns.iter();
-    columns.any(|column| matches!(&column.value, ColumnValue::Call(call) if is_of_counter(call) && !is_declared(call)))
+    columns
+        .any(|column| matches!(&column.value, ColumnValue::Call(call) if is_of_counter(call) && !query.declares(call)))
 }
 
 fn is_of_counter(call: &Call<'_>) -> bool {
@@ -244,7 +244,7 @@ impl Names<'_, '_> {
     fn columns(&self, columns: &[Column<'_>]) -> Result<Option<ScriptForm>, Refused> {
         let is_run = columns.iter().any(|column| match &column.value {
             ColumnValue::Call(call) => {
-                self.is_declared(call) || self.is_of_metadata(call) || is_of_counter(call) || self.is_of_value(call)
+                self.query.declares(call) || self.is_of_metadata(call) || is_of_counter(call) || self.is_of_value(call)
             }
             ColumnValue::Field(path) => self.is_loaded(path),
             ColumnValue::Value(_) | ColumnValue::TimeSeries(_) => false,
@@ -254,7 +254,7 @@ impl Names<'_, '_> {
         }
         match columns {
             [Column { value: ColumnValue::Call(call), alias: None }]
-                if self.is_declared(call) || !(is_of_counter(call) || self.is_of_value(call)) =>
+                if self.query.declares(call) || !(is_of_counter(call) || self.is_of_value(call)) =>
             {
                 let text = self.call(call)?;
                 let is_metadata = self.is_of_metadata(call) && call.member.is_none();
@@ -270,7 +270,7 @@ impl Names<'_, '_> {
         let mut names = HashSet::new();
         for column in columns {
             let (value, own_name) = match &column.value {
-                ColumnValue::Call(call) if is_of_counter(call) && !self.is_declared(call) => self.counter(call)?,
+                ColumnValue::Call(call) if is_of_counter(call) && !self.query.declares(call) => self.counter(call)?,
                 ColumnValue::Call(call) => (self.call(call)?, call.name.to_string()),
                 ColumnValue::Field(path) => (self.path(path)?, last_name(path)),
                 ColumnValue::Value(value) => (self.expression(&Expression::Value(value.clone()))?, String::new()),
@@ -293,18 +293,14 @@ impl Names<'_, '_> {
         Ok(Some(ScriptForm::Columns { text, fields }))
     }
 
-    fn is_declared(&self, call: &Call<'_>) -> bool {
-        self.query.functions.iter().any(|function| function.name == call.name)
-    }
-
     /// Whether a call is `getMetadata()`, unless a function of that name is declared.
     fn is_of_metadata(&self, call: &Call<'_>) -> bool {
-        call.name == GET_METADATA.name && !self.is_declared(call)
+        call.name == GET_METADATA.name && !self.query.declares(call)
     }
 
     /// Whether a call is `cmpxchg()`, unless a function of that name is declared.
     fn is_of_value(&self, call: &Call<'_>) -> bool {
-        CMPXCHG.is(&call.name) && !self.is_declared(call)
+        CMPXCHG.is(&call.name) && !self.query.declares(call)
     }
 
     fn is_loaded(&self, path: &Path<'_>) -> bool {
@@ -344,19 +340,19 @@ impl Names<'_, '_> {
             return Err(Refused::Invalid("getMetadata(doc) must be called with a single entity argument".to_owned()));
         }
         let is_value = self.is_of_value(call);
-        if !self.is_declared(call) && !is_metadata && !is_value && !ID.is(&call.name) {
+        if !self.query.declares(call) && !is_metadata && !is_value && !ID.is(&call.name) {
             return Err(Refused::call(&call.name, "beside functions that are declared"));
         }
         let arguments =
             call.arguments.iter().map(|argument| self.expression(argument)).collect::<Result<Vec<_>, _>>()?;
         let arguments = match (arguments.is_empty(), self.alias) {
-            (true, Some(alias)) if !self.is_declared(call) && !is_value => alias.to_owned(),
+            (true, Some(alias)) if !self.query.declares(call) && !is_value => alias.to_owned(),
             _ => arguments.join(","),
         };
         let name = match is_metadata {
             true => GET_METADATA.name,
             false if is_value => CMPXCHG.name,
-            false if self.is_declared(call) => &*call.name,
+            false if self.query.declares(call) => &*call.name,
             false => ID.name,
         };
         Ok(match &call.member {
