@@ -138,9 +138,14 @@ impl<'a> Included<'a> {
     ///
     /// # Errors
     ///
-    /// Storage fails.
+    /// The time is up; storage fails.
     pub fn revisions(&self, running: &QueryRun<'_>) -> Result<Vec<IncludedRevision>> {
-        Ok(self.revisions.find(running.documents)?)
+        let mut found = Vec::new();
+        for revision in self.revisions.find(running.documents) {
+            running.deadline.look()?;
+            found.extend(revision?);
+        }
+        Ok(found)
     }
 
     /// The counters; `None`: the query asks for none.
