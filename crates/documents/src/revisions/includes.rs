@@ -1,6 +1,6 @@
 //! Revisions that are sent along with documents: `revisions=` and `revisionsBefore=` of a load, `include revisions(..)` of a query.
 //!
-//! What is asked for is gathered while documents are read; the revisions themselves are read one by one when the answer is written.
+//! Change vectors and times are gathered while documents are read; the revisions themselves are read one by one when the answer is written.
 
 use std::collections::HashSet;
 

@@ -28,7 +28,6 @@ pub(crate) mod more_like_this;
 mod order;
 mod proximity;
 mod regex;
-mod revisions;
 mod search;
 mod spatial;
 pub(crate) mod suggest;
@@ -109,7 +108,7 @@ pub static FUNCTIONS: &[&Function] = &[
     &include::EXPLANATIONS,
     &include::TIMINGS,
     &counter::COUNTERS,
-    &revisions::REVISIONS,
+    &include::REVISIONS,
     &counter::COUNTER,
     &counter::COUNTER_RAW,
     // Refused by name.

@@ -2,7 +2,8 @@
 //!
 //! | call | parameters | answers |
 //! | --- | --- | --- |
-//! | GET | `id`*, `include`*, `cmpxchg`*, `txMode`, `counter`*, `revisions`*, `revisionsBefore`, `metadataOnly` | 200; one id that is not there: 404; not changed: 304 |
+//! | GET | `id`*, `include`*, `cmpxchg`*, `txMode`, `counter`*, `metadataOnly` | 200; one id that is not there: 404; not changed: 304 |
+//! | GET | the same with `revisions`*, `revisionsBefore` | the same with [revisions](super::revisions) |
 //! | GET | `startsWith`, `matches`, `exclude`, `startAfter`, `start`, `pageSize`, `metadataOnly` | 200 in id order |
 //! | GET | `start`, `pageSize`, `metadataOnly` | 200, the latest first |
 //! | GET | `etag`, `start`, `pageSize`, `metadataOnly` | 200, from that etag on in rising order |

@@ -7,7 +7,7 @@
 //! | HEAD | the same | the same, without the content |
 //! | PUT | `id`, `name`, `contentType`; `If-Match`; the content | 201 `{ChangeVector, Name, DocumentId, ContentType, Hash, Size}`, 409 |
 //! | DELETE | `id`, `name`; `If-Match` | 204, also if there is none; 409 |
-//! | POST `/attachments/bulk` | `{AttachmentType, Attachments:[{DocumentId, Name, ChangeVector}]}` | `{AttachmentsMetadata:[…]}`, then the contents |
+//! | POST `/attachments/bulk` | `{AttachmentType, Attachments:[{DocumentId, Name, ChangeVector}]}` | `{AttachmentsMetadata:[…]}…` |
 //! | DELETE `/attachments/bulk` | `{Attachments:[{DocumentId, Name}]}` | 204 |
 //! | GET `/debug/attachments/hash` | `hash` | `{Hash, Count}`: how many attachments have the content |
 //! | GET `/debug/attachments/metadata` | `id` | `{Id, Attachments:[{Name, Hash, ContentType, Size, Count}]}` |
