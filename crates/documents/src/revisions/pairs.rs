@@ -13,7 +13,7 @@ use crate::ids::id;
 use crate::items::kinds::ItemKind;
 use crate::items::record::{Head, RecordState};
 use crate::store::Names;
-use crate::{Document, Error, Etag, Item, Result, Snapshot};
+use crate::{Document, Error, Item, Result, Snapshot};
 
 /// A revision with the one before it.
 pub struct RevisionPair<'s> {

@@ -6,7 +6,6 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use database::Database;
-use database::documents::ItemKind;
 use database::subscriptions::{Connected, Next, Wake, Worker, WorkerOptions};
 use json::Value;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadHalf, WriteHalf};
