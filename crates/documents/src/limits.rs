@@ -5,14 +5,12 @@ pub const ID_SIZE_MAX: usize = 512;
 
 /// Bytes of the key of a compare-exchange value.
 pub const VALUE_KEY_SIZE_MAX: usize = 512;
-/// Bytes of the name of a counter.
-pub const COUNTER_NAME_SIZE_MAX: usize = 512;
+
+/// Bytes of the name of an attachment or a counter.
+pub const ITEM_NAME_SIZE_MAX: usize = 512;
 
 /// Bytes of the list of all names of a document's counters, as JSON. It is written with each name that is added.
 pub const COUNTER_NAMES_SIZE_MAX: usize = 4 * 1024 * 1024;
-
-/// Bytes of the name of an attachment.
-pub const ATTACHMENT_NAME_SIZE_MAX: usize = 512;
 
 /// Bytes of the content type of an attachment.
 pub const ATTACHMENT_TYPE_SIZE_MAX: usize = 1024;

@@ -51,15 +51,18 @@ fn what_dump_writes_import_takes_back() {
     let counters =
         r#"{"Documents":[{"DocumentId":"o/1","Operations":[{"Type":"Increment","CounterName":"likes","Delta":7}]}]}"#;
     assert!(program.request("POST", "/databases/Shop/counters", counters).starts_with("HTTP/1.1 200"));
+    let attachment = "/databases/Shop/attachments?id=o/1&name=Note.txt&contentType=text/plain";
+    assert!(program.request("PUT", attachment, "a note").starts_with("HTTP/1.1 201"));
     assert!(program.terminate().1);
     let expected = dumped(&one.join("databases/shop"));
-    assert_eq!(expected.len(), 7, "{expected:#?}");
+    assert_eq!(expected.len(), 8, "{expected:#?}");
 
     let file = folder.path().join("shop.jsonl");
     std::fs::write(&file, outcome(rookery(&["dump", text(&one.join("databases/shop"))])).1).unwrap();
     let mut program = serve(&two);
     let (is_content, out, err) = outcome(import(&program, "Shop", &file, &[]));
-    assert!(is_content && out.starts_with("4 documents, 1 counter and 2 identities from "), "{out}{err}");
+    assert!(program.get("/databases/Shop/attachments?id=o/1&name=note.TXT").ends_with("a note"));
+    assert!(is_content && out.starts_with("4 documents, 1 attachment, 1 counter and 2 identities from "), "{out}{err}");
     assert!(program.terminate().1);
     assert_eq!(dumped(&two.join("databases/shop")), expected);
 }

@@ -1,6 +1,6 @@
 //! Compare-exchange values under several clients and kills: what the clients saw can have happened one request after the other
-//! (`testing::linearizable`), over single values, reads of all of them, and transactions over two. Beside them a document that
-//! cluster-wide sessions raise: its atomic guard lets no increment be lost.
+//! (`testing::linearizable`), over single values, reads of all of them, and transactions over two. Beside them two numbers that sessions
+//! raise, of which no increment may be lost: a property of a document in cluster-wide transactions, by its atomic guard, and a counter.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use testing::linearizable::{self, Model, Operation};
 use testing::random::Random;
 
-use crate::client::{Answer, Client};
+use crate::client::Client;
 use crate::process::{Server, check, start_and_kill};
 use crate::run::{Run, folder};
 
@@ -132,7 +132,7 @@ fn agreed(known: &Option<Stored>, told: &Option<Stored>) -> Option<Option<Stored
 fn compare_exchange_is_linearizable_beside_kills() {
     let run = Run::begin("compare_exchange_is_linearizable_beside_kills", 10, 500);
     let mut random = Random::new(run.seed);
-    let (mut rounds_left, mut calls, mut lost, mut raised) = (run.rounds, 0, 0, 0);
+    let (mut rounds_left, mut calls, mut lost, mut raised, mut counted) = (run.rounds, 0, 0, 0, 0);
     while rounds_left > 0 {
         let rounds = rounds_left.min(ROUNDS_PER_FOLDER);
         rounds_left -= rounds;
@@ -143,11 +143,13 @@ fn compare_exchange_is_linearizable_beside_kills() {
         }
         calls += world.calls;
         lost += world.lost;
-        raised += world.acknowledged;
+        raised += world.guarded.acknowledged;
+        counted += world.counted.acknowledged;
         world.end();
     }
-    run.end(&format!("{calls} requests in histories, {lost} without an answer, {raised} increments under a guard"));
-    assert!(calls > 0 && raised > 0);
+    let figures = format!("{calls} requests in histories, {lost} without an answer");
+    run.end(&format!("{figures}, {raised} increments under a guard, {counted} of a counter"));
+    assert!(calls > 0 && raised > 0 && counted > 0);
 }
 
 /// Who tests the test: what no order explains is seen.
@@ -179,9 +181,31 @@ struct World {
     next_value: AtomicU64,
     calls: usize,
     lost: usize,
-    /// Increments of the document that were acknowledged, and those nobody knows of.
+    /// Of the document.
+    guarded: Increments,
+    /// Of the counter.
+    counted: Increments,
+}
+
+/// Increments by one, by all that made them.
+#[derive(Clone, Copy, Debug, Default)]
+struct Increments {
     acknowledged: u64,
+    /// Those without an answer.
     doubtful: u64,
+}
+
+impl Increments {
+    fn add(&mut self, other: Increments) {
+        self.acknowledged += other.acknowledged;
+        self.doubtful += other.doubtful;
+    }
+
+    /// Each that was acknowledged is in the sum, and at most those that nobody knows of beside them.
+    fn check(&self, what: &str, sum: u64) {
+        let right = self.acknowledged..=self.acknowledged + self.doubtful;
+        assert!(right.contains(&sum), "{what} has {sum} increments, of which {self:?} were made");
+    }
 }
 
 impl World {
@@ -189,6 +213,10 @@ impl World {
         let server = Server::start(data);
         let created = server.client().call("PUT", "/admin/databases?name=db", r#"{"DatabaseName":"db"}"#).unwrap();
         assert_eq!(created.status, 201, "{}", created.text());
+        let document = json!({ "Count": 0, "@metadata": { "@collection": "Raised" } });
+        let put = json!({"Type": "PUT", "Id": "raised/1", "ChangeVector": null, "OriginalChangeVector": null, "Document": document});
+        let stored = server.client().call("POST", "/databases/db/bulk_docs", &cluster_wide(&[put])).unwrap();
+        assert_eq!(stored.status, 201, "{}", stored.text());
         World {
             data: data.to_path_buf(),
             server: Some(server),
@@ -197,8 +225,8 @@ impl World {
             next_value: AtomicU64::new(1),
             calls: 0,
             lost: 0,
-            acknowledged: 0,
-            doubtful: 0,
+            guarded: Increments::default(),
+            counted: Increments::default(),
         }
     }
 
@@ -229,9 +257,9 @@ impl World {
             server.kill_now();
         });
         server.kill();
-        for (acknowledged, doubtful) in raised.into_inner() {
-            self.acknowledged += acknowledged;
-            self.doubtful += doubtful;
+        for [guarded, counted] in raised.into_inner() {
+            self.guarded.add(guarded);
+            self.counted.add(counted);
         }
         while self.random.chance(4) {
             start_and_kill(&self.data, Duration::from_millis(self.random.below(60)));
@@ -252,14 +280,11 @@ impl World {
         self.server = Some(server);
     }
 
-    /// The document has each increment that was acknowledged, and at most those that nobody knows of beside them.
     fn check_raised(&self, client: &mut Client) {
-        let count = match client.call("GET", RAISED, "").unwrap() {
-            Answer { status: 404, .. } => 0,
-            answer => answer.json()["Results"][0]["Count"].as_u64().expect("it is a count"),
-        };
-        let right = self.acknowledged..=self.acknowledged + self.doubtful;
-        assert!(right.contains(&count), "{count} increments are there, and {right:?} were made");
+        let document = client.call("GET", RAISED, "").unwrap().json();
+        self.guarded.check("the document", document["Results"][0]["Count"].as_u64().expect("it is a count"));
+        let counters = client.call("GET", "/databases/db/counters?docId=raised/1&counter=sum", "").unwrap().json();
+        self.counted.check("the counter", counters["Counters"][0]["TotalValue"].as_u64().unwrap_or(0));
     }
 
     fn end(mut self) {
@@ -356,8 +381,7 @@ impl Caller<'_> {
             let document = json!({ "Object": write.value });
             json!({"Type": "CompareExchangePUT", "Id": format!("k{}", write.key), "Document": document, "Index": write.expected})
         });
-        let body = json!({ "Commands": commands, "TransactionMode": "ClusterWide" }).to_string();
-        let answer = self.client.call("POST", "/databases/db/bulk_docs", &body).ok()?;
+        let answer = self.client.call("POST", "/databases/db/bulk_docs", &cluster_wide(&commands)).ok()?;
         match answer.status {
             201 => {
                 let results = answer.json();
@@ -393,24 +417,43 @@ fn stored(told: &Value) -> Option<Stored> {
 
 const RAISED: &str = "/databases/db/docs?id=raised/1&txMode=ClusterWide";
 
-/// Loads a document and stores it with a count that is one higher, in cluster-wide transactions, until the server is gone. Gives how many
-/// were acknowledged, and how many nobody knows of.
-fn raise(mut client: Client) -> (u64, u64) {
-    let mut acknowledged = 0;
+/// Raises a property of a document, which it loads and stores in a cluster-wide transaction, and a counter of it, by turns, until the server
+/// is gone.
+fn raise(mut client: Client) -> [Increments; 2] {
+    let (mut guarded, mut counted) = (Increments::default(), Increments::default());
     loop {
-        let Ok(answer) = client.call("GET", RAISED, "") else { return (acknowledged, 0) };
+        let Ok(answer) = client.call("GET", RAISED, "") else { break };
         assert_eq!(answer.status, 200, "{}", answer.text());
         let document = &answer.json()["Results"][0];
         let (count, vector) = (document["Count"].as_u64().unwrap_or(0), &document["@metadata"]["@change-vector"]);
         let changed = json!({ "Count": count + 1, "@metadata": { "@collection": "Raised" } });
         let put = json!({"Type": "PUT", "Id": "raised/1", "ChangeVector": null, "OriginalChangeVector": vector, "Document": changed});
-        let body = json!({ "Commands": [put], "TransactionMode": "ClusterWide" }).to_string();
-        match client.call("POST", "/databases/db/bulk_docs", &body) {
-            Ok(answer) if answer.status == 201 => acknowledged += 1,
+        match client.call("POST", "/databases/db/bulk_docs", &cluster_wide(&[put])) {
+            Ok(answer) if answer.status == 201 => guarded.acknowledged += 1,
             Ok(answer) => assert_eq!(answer.status, 409, "{}", answer.text()),
-            Err(_) => return (acknowledged, 1),
+            Err(_) => {
+                guarded.doubtful += 1;
+                break;
+            }
+        }
+        let increment = json!({"Type": "Increment", "CounterName": "sum", "Delta": 1});
+        let body = json!({ "Documents": [{ "DocumentId": "raised/1", "Operations": [increment] }] }).to_string();
+        match client.call("POST", "/databases/db/counters", &body) {
+            Ok(answer) => {
+                assert_eq!(answer.status, 200, "{}", answer.text());
+                counted.acknowledged += 1;
+            }
+            Err(_) => {
+                counted.doubtful += 1;
+                break;
+            }
         }
     }
+    [guarded, counted]
+}
+
+fn cluster_wide(commands: &[Value]) -> String {
+    json!({ "Commands": commands, "TransactionMode": "ClusterWide" }).to_string()
 }
 
 fn nanos(clock: &Instant) -> u64 {

@@ -179,7 +179,9 @@ impl DumpWriter {
             self.result.begin(ItemType::DatabaseRecord);
             sink.buffer().extend_from_slice(b",\"DatabaseRecord\":");
             let name = self.database.name();
-            record::write(&mut Writer::new(sink.buffer()), name, &self.record, &self.options, self.record_parts);
+            let constraints = snapshot.constraints().map_err(Error::from)?;
+            let (json, parts) = (&mut Writer::new(sink.buffer()), self.record_parts);
+            record::write(json, name, &self.record, &constraints, &self.options, parts);
             self.result.counts_mut(ItemType::DatabaseRecord).read = 1;
             self.result.end(ItemType::DatabaseRecord);
         }

@@ -7,8 +7,8 @@
 use std::sync::Arc;
 
 use documents::{
-    Batch, Date, EMPTY_COLLECTION, Flags, HILO_COLLECTION, ImportedRevision, Outcome, RevisionsWrite, ValueChange,
-    Write,
+    Batch, ConstraintChange, Date, EMPTY_COLLECTION, Flags, HILO_COLLECTION, ImportedRevision, Outcome, RevisionsWrite,
+    ValueChange, Write,
 };
 use json::{Kind, Minifier, Raw, Value};
 use storage::memory::MemoryReservation;
@@ -20,7 +20,7 @@ use super::metadata::DumpedMetadata;
 use super::pace::Pace;
 use super::reader::{DumpError, DumpReader, Event, Part};
 use super::transform::{Transform, Transformed};
-use super::{ItemType, ItemTypes, SmugglerOptions, SmugglerResult, counters, indexes, values};
+use super::{ItemType, ItemTypes, SmugglerOptions, SmugglerResult, counters, indexes, record, values};
 use crate::attachments::ContentUpload;
 use crate::flight::Flight;
 use crate::limits::{BULK_BATCH_COUNT_MAX, BULK_BATCH_SIZE_MAX, BULK_BUFFER_SIZE_KEPT};
@@ -223,6 +223,7 @@ impl Import {
             self.work.result.counts_mut(ItemType::CounterGroups).errored += left_out;
             self.work.result.warn(&format!("{left_out} counters were skipped, because their documents do not exist."));
         }
+        self.work.make_constraints()?;
         self.work.result.finish();
         let result = self.work.result.clone();
         Ok(Imported { result, record: self.work.record.take(), document_count })
@@ -605,6 +606,34 @@ impl ImportWork {
             Ok(()) => self.send_if_full(),
             Err(error) => self.refuse(ItemType::Tombstones, part, error.to_string()),
         }
+    }
+
+    /// Makes the unique constraints of the record, once all documents are stored. One that they break is a warning: the documents count
+    /// more.
+    fn make_constraints(&mut self) -> Result<()> {
+        let constraints = match self.record.as_ref().map(record::constraints_of) {
+            None => return Ok(()),
+            Some(Ok(constraints)) => constraints,
+            Some(Err(reason)) => {
+                self.result.warn(&format!("No unique constraint was taken over: {reason}"));
+                return Ok(());
+            }
+        };
+        for constraint in constraints {
+            let name = constraint.name.clone();
+            let made = match constraint.check() {
+                Ok(()) => self.database.write(&Write::Constraint(ConstraintChange::Put(constraint))).map(drop),
+                Err(error) => Err(error.into()),
+            };
+            match made {
+                Ok(()) => {}
+                Err(Error::Documents(
+                    error @ (documents::Error::Duplicates { .. } | documents::Error::BadConstraint { .. }),
+                )) => self.result.warn(&format!("The unique constraint '{name}' was not taken over: {error}")),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
     }
 
     /// An attachment that was deleted. What is no attachment of a document, but of a revision, is passed over.

@@ -1,14 +1,25 @@
 //! The record of a database in a dump.
 
+use documents::UniqueConstraint;
 use json::{Value, Writer};
 
 use super::SmugglerOptions;
 use crate::backups::PERIODIC_BACKUPS;
 
+/// The part with the unique constraints, which RavenDB passes over.
+const UNIQUE_CONSTRAINTS: &str = "UniqueConstraints";
+
 /// Writes the record of a database, as far as it can be taken over by another one.
 ///
 /// * `more`: parts that [`PARTS`] lacks.
-pub(crate) fn write(json: &mut Writer<'_>, name: &str, record: &Value, options: &SmugglerOptions, more: &[&str]) {
+pub(crate) fn write(
+    json: &mut Writer<'_>,
+    name: &str,
+    record: &Value,
+    constraints: &[UniqueConstraint],
+    options: &SmugglerOptions,
+    more: &[&str],
+) {
     json.object(|json| {
         json.name("DatabaseName").string(name).name("Encrypted").bool(false);
         for (part, default) in PARTS {
@@ -23,9 +34,24 @@ pub(crate) fn write(json: &mut Writer<'_>, name: &str, record: &Value, options: 
                 value.write(json.name(part));
             }
         }
+        if !constraints.is_empty() {
+            json.name(UNIQUE_CONSTRAINTS)
+                .array(|json| constraints.iter().for_each(|constraint| constraint.write(json)));
+        }
         // RavenDB reads an array here, and no object.
         json.name("Settings").array(|_| {});
     });
+}
+
+/// The unique constraints in a record.
+///
+/// # Errors
+///
+/// One of them cannot be read.
+pub(crate) fn constraints_of(record: &Value) -> Result<Vec<UniqueConstraint>, String> {
+    let Some(Value::Array(all)) = record.get(UNIQUE_CONSTRAINTS) else { return Ok(Vec::new()) };
+    let read = |value| UniqueConstraint::from_json(value).ok_or_else(|| format!("'{UNIQUE_CONSTRAINTS}' has none"));
+    all.iter().map(read).collect()
 }
 
 /// What the dump of a backup has more: the tasks, whose settings have the secrets of destinations. An export is given away more easily.

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use rookery_database::documents::{
-    AttachmentAction, AttachmentCommand, Batch, BulkDocs, Expected, ItemKind, NewContent, ValueChange, Write,
+    AttachmentAction, AttachmentCommand, Batch, BulkDocs, ConstraintChange, Expected, ItemKind, NewContent,
+    UniqueConstraint, ValueChange, Write,
 };
 use rookery_database::revisions::RevisionsProperty;
 use rookery_database::smuggler::{DumpSink, Imported, ItemType, SmugglerOptions};
@@ -554,4 +555,32 @@ fn revisions_of_a_dump_hold_the_contents_that_its_documents_have() {
     let snapshot = to.read();
     assert_eq!(snapshot.statistics().unwrap().content_count, 1, "a revision has it");
     assert_eq!(snapshot.verify().unwrap().problems, Vec::<String>::new());
+}
+
+#[test]
+fn unique_constraints_go_along_once_the_documents_are_stored() {
+    let origin = database();
+    put(&origin, "users/1", r#"{"Mail":"a@b","@metadata":{"@collection":"Users"}}"#);
+    let constraint = UniqueConstraint {
+        name: "mails".to_owned(),
+        collection: "Users".to_owned(),
+        fields: vec!["Mail".to_owned()],
+        is_case_sensitive: true,
+    };
+    origin.write(&Write::Constraint(ConstraintChange::Put(constraint.clone()))).unwrap();
+    let dump = export(&origin, "{}");
+    let copy = database();
+    import(&copy, &dump, "{}");
+    assert_eq!(copy.read().constraints().unwrap(), [constraint]);
+    // Documents that break it are stored, and the constraint is not.
+    let other = database();
+    put(&other, "users/9", r#"{"Mail":"a@b","@metadata":{"@collection":"Users"}}"#);
+    let imported = import(&other, &dump, "{}");
+    assert_eq!((contents(&other).len(), other.read().constraints().unwrap()), (2, Vec::new()));
+    let warning = "The unique constraint 'mails' was not taken over: ";
+    assert!(imported.result.messages().iter().any(|message| message.contains(warning)));
+    // The record is left out.
+    let bare = database();
+    import(&bare, &dump, r#"{"OperateOnTypes":"Documents"}"#);
+    assert_eq!(bare.read().constraints().unwrap(), []);
 }

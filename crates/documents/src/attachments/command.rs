@@ -4,8 +4,8 @@ use json::Writer;
 
 use super::content::NewContent;
 use super::hash::ContentHash;
-use super::key;
 use crate::ids::id;
+use crate::items::owned;
 use crate::limits::ATTACHMENT_TYPE_SIZE_MAX;
 use crate::{Error, Result};
 
@@ -82,13 +82,13 @@ impl AttachmentCommand {
         id::check(document_id)?;
         match &action {
             AttachmentAction::Put { content_type, .. } => {
-                key::check_name(name)?;
+                check_name(name)?;
                 check_type(name, content_type)?;
             }
             AttachmentAction::Delete => {}
             AttachmentAction::Move { to_id, to_name } | AttachmentAction::Copy { to_id, to_name } => {
                 id::check(to_id)?;
-                key::check_name(to_name)?;
+                check_name(to_name)?;
             }
         }
         Ok(AttachmentCommand { document_id: document_id.to_owned(), name: name.to_owned(), action })
@@ -128,4 +128,16 @@ fn check_type(name: &str, content_type: &str) -> Result<()> {
         return Ok(());
     };
     Err(Error::BadAttachment { name: name.chars().take(80).collect(), rule })
+}
+
+/// Checks the id of an attachment that is stored.
+pub(crate) fn check_id(id: &str) -> Result<()> {
+    let (document_id, name) = owned::split(id);
+    id::check(document_id)?;
+    check_name(name)
+}
+
+/// Checks the name of an attachment that is written.
+pub(crate) fn check_name(name: &str) -> Result<()> {
+    owned::check_name(name).map_err(|rule| Error::BadAttachment { name: name.chars().take(80).collect(), rule })
 }

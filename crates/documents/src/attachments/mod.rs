@@ -13,7 +13,6 @@ pub(crate) mod command;
 pub(crate) mod content;
 pub(crate) mod contents;
 pub(crate) mod hash;
-pub(crate) mod key;
 pub(crate) mod list;
 pub(crate) mod read;
 pub(crate) mod value;

@@ -1,13 +1,13 @@
 //! Reading attachments: one, or all of a document.
 
 use json::{Minifier, Writer};
-use storage::{Location, Reader, Table};
+use storage::Reader;
 
 use super::hash::ContentHash;
-use super::key;
 use super::value::Value;
 use crate::ids::id;
 use crate::items::kinds::ItemKind;
+use crate::items::owned;
 use crate::items::schema::Schema;
 use crate::store::Names;
 use crate::{Error, Item, Result, Snapshot};
@@ -34,12 +34,12 @@ impl<'t> Attachment<'t> {
 
     /// The id of its document, as it is spelled.
     pub fn document_id(&self) -> &'t str {
-        key::split(self.item.id()).0
+        owned::split(self.item.id()).0
     }
 
     /// Its name, as it was last put.
     pub fn name(&self) -> &'t str {
-        key::split(self.item.id()).1
+        owned::split(self.item.id()).1
     }
 
     /// The hash of its content.
@@ -86,7 +86,7 @@ impl<'t> Item<'t> {
 
     /// The name of the attachment that it is, or was. `None`: it is of another kind.
     pub fn attachment_name(&self) -> Option<&'t str> {
-        (self.kind() == ItemKind::Attachment).then(|| key::split(self.id()).1)
+        (self.kind() == ItemKind::Attachment).then(|| owned::split(self.id()).1)
     }
 }
 
@@ -97,30 +97,8 @@ pub(crate) fn all<'t>(
     reader: &'t impl Reader,
     document_key: &[u8],
 ) -> Result<Vec<Attachment<'t>>> {
-    let keys = keys_of(schema, reader, document_key, usize::MAX)?;
+    let keys = owned::keys_of(schema, reader, ItemKind::Attachment, document_key, usize::MAX)?;
     keys.into_iter().map(|(_, location)| Attachment::new(schema.records.get(reader, location)?, names)).collect()
-}
-
-/// The keys and places of the attachments of a document, `count_max` at most.
-pub(crate) fn keys_of(
-    schema: &Schema,
-    reader: &impl Reader,
-    document_key: &[u8],
-    count_max: usize,
-) -> Result<Vec<(Vec<u8>, Location)>> {
-    let by_key = schema.kinds[ItemKind::Attachment].by_key;
-    let prefix = key::prefix_of(document_key);
-    let mut keys = Vec::new();
-    let mut cursor = by_key.cursor(reader);
-    let mut entry = cursor.seek(&prefix)?;
-    while let Some((key, value)) = entry {
-        if !key.starts_with(&prefix) || keys.len() == count_max {
-            break;
-        }
-        keys.push((key.to_vec(), Table::location(by_key, reader, value)?));
-        entry = cursor.next()?;
-    }
-    Ok(keys)
 }
 
 impl Snapshot<'_> {
@@ -131,7 +109,7 @@ impl Snapshot<'_> {
     /// Storage fails or is damaged.
     pub fn attachment(&self, document_id: &str, name: &str) -> Result<Option<Attachment<'_>>> {
         let (schema, names, tx) = self.parts();
-        match schema.location_of(tx, ItemKind::Attachment, &id::lower(&key::id_of(document_id, name)))? {
+        match schema.location_of(tx, ItemKind::Attachment, &id::lower(&owned::id_of(document_id, name)))? {
             Some(location) => Attachment::new(schema.records.get(tx, location)?, names).map(Some),
             None => Ok(None),
         }
@@ -161,7 +139,7 @@ pub(crate) fn dump(item: &Item<'_>, out: &mut Vec<u8>) {
 
 /// Checks what only an attachment knows of itself.
 pub(crate) fn check(item: &Item<'_>, _: &str, _: &mut Minifier) -> Result<(), String> {
-    let (document_id, name) = key::split(item.id());
+    let (document_id, name) = owned::split(item.id());
     match Value::decode(item.body()) {
         Some(_) => Ok(()),
         None => Err(format!("the attachment '{name}' of '{document_id}' has no hash, size and type")),

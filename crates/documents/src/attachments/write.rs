@@ -3,12 +3,13 @@
 use super::command::{AttachmentAction, AttachmentCommand, AttachmentDetails};
 use super::content::NewContent;
 use super::value::Value;
-use super::{key, list, read};
+use super::list;
 use crate::error::Actual;
 use crate::ids::id;
 use crate::items::change::{Deletion, Parts};
 use crate::items::found::{CurrentItem, Existing};
 use crate::items::kinds::ItemKind;
+use crate::items::owned;
 use crate::items::record::{self, Head, RecordState};
 use crate::wire::server_metadata::with_property;
 use crate::{CommandResult, Error, Expected, Flags, Operation, Result, Writing};
@@ -100,7 +101,7 @@ impl Writing<'_, '_> {
         (to_id, to_name): (&str, &str),
     ) -> Result<AttachmentDetails> {
         let AttachmentCommand { document_id, name, .. } = command;
-        let key = ItemKind::Attachment.key(&key::id_of(document_id, name));
+        let key = ItemKind::Attachment.key(&owned::id_of(document_id, name));
         let source = self.find_item(ItemKind::Attachment, &key)?;
         let missing = || Error::MissingAttachment { document_id: document_id.clone(), name: name.clone() };
         let source = source.ok_or_else(missing)?;
@@ -129,7 +130,7 @@ impl Writing<'_, '_> {
         let document = self.find_item(ItemKind::Document, &id::lower(document_id))?;
         let missing = || Error::NoDocumentForAttachment { document_id: document_id.to_owned(), name: name.to_owned() };
         let document = document.ok_or_else(missing)?;
-        let key = ItemKind::Attachment.key(&key::id_of(document_id, name));
+        let key = ItemKind::Attachment.key(&owned::id_of(document_id, name));
         let before = self.find_item(ItemKind::Attachment, &key)?;
         self.check_attachment(Operation::Put, (document_id, name), put.expected, before.as_ref())?;
         // While the document still lists what is replaced.
@@ -140,7 +141,7 @@ impl Writing<'_, '_> {
             self.release_content_of(before)?;
         }
         let record = self.store.schema.records.get(&*self.tx, document.location)?;
-        let spelled = key::id_of(record::id(&document.head, record)?, name);
+        let spelled = owned::id_of(record::id(&document.head, record)?, name);
         let place = self.collection_by_number(document.head.collection)?;
         let collection = self.collection(place);
         let (number, tombstone_count) = (collection.number, collection.counts[ItemKind::Attachment].tombstone_count);
@@ -152,18 +153,9 @@ impl Writing<'_, '_> {
         let vector = self.vector_over(before.as_ref().or(tombstone.as_ref()), etag)?;
         let body = Value { hash: put.content.hash, size, content_type: put.content_type }.encode();
         let head = Head {
-            etag,
-            last_modified: self.now,
-            flags: Flags::NONE,
-            collection: number,
-            id_size: 0,
-            vector_size: 0,
-            metadata_size: 0,
-            server_size: 0,
             // A type of bounded length.
             body_size: body.len() as u32,
-            kind: ItemKind::Attachment,
-            state: RecordState::Stored,
+            ..Head::stored(ItemKind::Attachment, number, etag, self.now)
         };
         let stored = vector.as_deref().unwrap_or_default();
         let parts = Parts { id: &spelled, vector: stored, server_metadata: &[], content: &body };
@@ -180,7 +172,7 @@ impl Writing<'_, '_> {
 
     /// Deletes an attachment; false if there is none. The list of its document is not changed yet.
     fn delete_attachment(&mut self, document_id: &str, name: &str, expected: &Expected) -> Result<bool> {
-        let key = ItemKind::Attachment.key(&key::id_of(document_id, name));
+        let key = ItemKind::Attachment.key(&owned::id_of(document_id, name));
         let attachment = self.find_item(ItemKind::Attachment, &key)?;
         self.check_attachment(Operation::Delete, (document_id, name), expected, attachment.as_ref())?;
         let Some(attachment) = attachment else { return Ok(false) };
@@ -213,7 +205,7 @@ impl Writing<'_, '_> {
         }
         let schema = self.store.schema;
         loop {
-            let keys = read::keys_of(&schema, &*self.tx, document_key, KEYS_AT_ONCE)?;
+            let keys = owned::keys_of(&schema, &*self.tx, ItemKind::Attachment, document_key, KEYS_AT_ONCE)?;
             if keys.is_empty() {
                 return Ok(());
             }

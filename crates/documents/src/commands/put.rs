@@ -8,7 +8,7 @@ use crate::ids::id::{Completion, completion};
 use crate::items::change::Parts;
 use crate::items::found::{CurrentItem, Existing};
 use crate::items::kinds::ItemKind;
-use crate::items::record::{self, Head, RecordState};
+use crate::items::record::{self, Head};
 use crate::revisions::{PutRevisions, Revise, WrittenDocument};
 use crate::wire::content::Content;
 use crate::{Batch, Date, EMPTY_COLLECTION, Error, Etag, Expected, Flags, Operation, Result, Writing};
@@ -180,17 +180,10 @@ impl Writing<'_, '_> {
         self.revise_old(&put.revise, found.document.as_ref(), &found.key)?;
         let place = self.collection_or_new(put.collection)?;
         let head = Head {
-            etag: put.etag,
-            last_modified: put.last_modified,
             flags: put.flags,
-            collection: self.collection(place).number,
-            id_size: 0,
-            vector_size: 0,
             metadata_size: put.content.metadata_size,
-            server_size: 0,
             body_size: put.content.body_size,
-            kind: ItemKind::Document,
-            state: RecordState::Stored,
+            ..Head::stored(ItemKind::Document, self.collection(place).number, put.etag, put.last_modified)
         };
         // What the server maintains stays, whatever clients write.
         let server_metadata = match &found.document {

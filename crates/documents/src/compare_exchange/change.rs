@@ -10,8 +10,8 @@ use crate::items::change::{Deletion, Parts};
 use crate::items::collections::NO_COLLECTION;
 use crate::items::found::Existing;
 use crate::items::kinds::ItemKind;
-use crate::items::record::{Head, RecordState};
-use crate::{Etag, Flags, Result, Writing};
+use crate::items::record::Head;
+use crate::{Etag, Result, Writing};
 
 thread_local! {
     static MINIFIER: RefCell<Minifier> = RefCell::new(Minifier::new());
@@ -165,17 +165,9 @@ impl Writing<'_, '_> {
         };
         // Both sizes are below the limit of documents.
         let head = Head {
-            etag,
-            last_modified: self.now,
-            flags: Flags::NONE,
-            collection: NO_COLLECTION,
-            id_size: 0,
-            vector_size: 0,
             metadata_size: content.metadata.len() as u32,
-            server_size: 0,
             body_size: content.body.len() as u32,
-            kind: ItemKind::CompareExchange,
-            state: RecordState::Stored,
+            ..Head::stored(ItemKind::CompareExchange, NO_COLLECTION, etag, self.now)
         };
         let bytes = [&content.metadata[..], &content.body].concat();
         let parts = Parts { id: spelled, vector: "", server_metadata: &[], content: &bytes };

@@ -17,7 +17,7 @@ mod write;
 
 pub(crate) use write::Changed;
 
-use json::{Path, Value};
+use json::{Path, Value, Writer};
 use storage::{Reader, Tree};
 
 use crate::definitions::DEFINITIONS;
@@ -108,6 +108,27 @@ impl UniqueConstraint {
         Ok(())
     }
 
+    /// One as [`Self::write`] writes it; `None`: it is none.
+    pub fn from_json(value: &Value) -> Option<UniqueConstraint> {
+        let text = |name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
+        let Some(Value::Array(fields)) = value.get("Fields") else { return None };
+        Some(UniqueConstraint {
+            name: text("Name")?,
+            collection: text("Collection")?,
+            fields: fields.iter().map(|field| field.as_str().map(str::to_owned)).collect::<Option<_>>()?,
+            is_case_sensitive: value.get("CaseSensitive")?.as_bool()?,
+        })
+    }
+
+    /// Writes `{"Name","Collection","Fields","CaseSensitive"}`.
+    pub fn write(&self, json: &mut Writer<'_>) {
+        json.object(|json| {
+            json.name("Name").string(&self.name).name("Collection").string(&self.collection);
+            json.name("Fields").array(|json| self.fields.iter().for_each(|field| _ = json.string(field)));
+            json.name("CaseSensitive").bool(self.is_case_sensitive);
+        });
+    }
+
     fn encode(&self, number: u32) -> Vec<u8> {
         let mut value = Value::object();
         value.set("Number", i64::from(number).into());
@@ -127,14 +148,7 @@ impl Prepared {
 
     fn decode(bytes: &[u8]) -> Option<Prepared> {
         let value = Value::parse(bytes).ok()?;
-        let text = |name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
-        let Some(Value::Array(fields)) = value.get("Fields") else { return None };
-        let constraint = UniqueConstraint {
-            name: text("Name")?,
-            collection: text("Collection")?,
-            fields: fields.iter().map(|field| field.as_str().map(str::to_owned)).collect::<Option<_>>()?,
-            is_case_sensitive: value.get("CaseSensitive")?.as_bool()?,
-        };
+        let constraint = UniqueConstraint::from_json(&value)?;
         let number = value.get("Number")?.as_i64().and_then(|number| u32::try_from(number).ok())?;
         Some(Prepared::new(constraint, number))
     }

@@ -2,9 +2,9 @@
 
 use json::{Kind, Raw, Writer};
 
-use super::key;
 use super::value::NodeValue;
 use crate::ids::id;
+use crate::items::owned;
 use crate::{Error, Feature, Result};
 
 /// Operations on the counters of one document, in order.
@@ -64,7 +64,7 @@ impl CounterCommand {
         id::check_new(document_id)?;
         for operation in &operations {
             match operation.action {
-                CounterAction::Increment(_) | CounterAction::Merge(_) => key::check_name(&operation.name)?,
+                CounterAction::Increment(_) | CounterAction::Merge(_) => check_name(&operation.name)?,
                 CounterAction::Delete | CounterAction::Get | CounterAction::GetAll => {}
             }
         }
@@ -198,4 +198,16 @@ impl CounterDetail {
             });
         });
     }
+}
+
+/// Checks the id of a counter that is stored.
+pub(crate) fn check_id(id: &str) -> Result<()> {
+    let (document_id, name) = owned::split(id);
+    id::check(document_id)?;
+    check_name(name)
+}
+
+/// Checks the name of a counter that is written.
+pub(crate) fn check_name(name: &str) -> Result<()> {
+    owned::check_name(name).map_err(|rule| Error::BadCounterName { name: name.chars().take(80).collect(), rule })
 }

@@ -8,7 +8,6 @@
 
 pub(crate) mod command;
 pub(crate) mod includes;
-pub(crate) mod key;
 pub(crate) mod names;
 pub(crate) mod pending;
 pub(crate) mod read;

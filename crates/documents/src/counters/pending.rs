@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::command::{CounterAction, CounterCommand};
-use super::key;
 use crate::commands::command::CounterRead;
 use crate::ids::id;
+use crate::items::owned;
 use crate::{Result, Snapshot};
 
 /// What the commands so far do to counters.
@@ -31,7 +31,7 @@ impl PendingCounters {
     /// Notes what a command does.
     pub fn note(&mut self, command: &CounterCommand) {
         for operation in &command.operations {
-            let key = || id::lower(&key::id_of(&command.document_id, &operation.name));
+            let key = || id::lower(&owned::id_of(&command.document_id, &operation.name));
             match &operation.action {
                 CounterAction::Increment(delta) => {
                     let change = self.changes.entry(key()).or_default();
@@ -48,7 +48,7 @@ impl PendingCounters {
 
     /// A document is deleted, and its counters with it.
     pub fn delete_document(&mut self, document_key: &[u8]) {
-        let prefix = key::prefix_of(document_key);
+        let prefix = owned::prefix_of(document_key);
         self.changes.retain(|key, _| !key.starts_with(&prefix));
         self.deleted.insert(document_key.to_vec());
     }
@@ -67,7 +67,7 @@ impl PendingCounters {
         (document_id, name): (&str, &str),
         is_deleted: bool,
     ) -> Result<Option<Vec<(String, i64)>>> {
-        let change = self.changes.get(&id::lower(&key::id_of(document_id, name)));
+        let change = self.changes.get(&id::lower(&owned::id_of(document_id, name)));
         let is_gone = is_deleted || self.deleted.contains(&id::lower(document_id));
         let mut values = None;
         if !is_gone && !change.is_some_and(|change| change.is_deleted) {

@@ -1,12 +1,12 @@
 //! Reading counters: one, or all of a document.
 
 use json::{Minifier, Writer};
-use storage::{Location, Reader, Table};
+use storage::Reader;
 
-use super::value::NodeValue;
-use super::{key, value};
+use super::value::{self, NodeValue};
 use crate::ids::id;
 use crate::items::kinds::ItemKind;
+use crate::items::owned;
 use crate::items::record::Head;
 use crate::items::schema::Schema;
 use crate::store::Names;
@@ -27,12 +27,12 @@ impl<'t> Counter<'t> {
 
     /// The id of its document, as it is spelled.
     pub fn document_id(&self) -> &'t str {
-        key::split(self.item.id()).0
+        owned::split(self.item.id()).0
     }
 
     /// Its name, as the increment that made it spells it.
     pub fn name(&self) -> &'t str {
-        key::split(self.item.id()).1
+        owned::split(self.item.id()).1
     }
 
     /// The sum of the values of all databases.
@@ -115,7 +115,7 @@ impl<'t> Item<'t> {
 
     /// The name of the counter that it is, or was; None for another kind.
     pub fn counter_name(&self) -> Option<&'t str> {
-        (self.kind() == ItemKind::Counter).then(|| key::split(self.id()).1)
+        (self.kind() == ItemKind::Counter).then(|| owned::split(self.id()).1)
     }
 }
 
@@ -140,33 +140,11 @@ pub(crate) fn all<'t>(
     document_key: &[u8],
 ) -> Result<Vec<Counter<'t>>> {
     let mut counters = Vec::new();
-    for (_, location) in keys_of(schema, reader, document_key, usize::MAX)? {
+    for (_, location) in owned::keys_of(schema, reader, ItemKind::Counter, document_key, usize::MAX)? {
         counters.push(Counter::new(schema.records.get(reader, location)?, names)?);
     }
     counters.sort_by_key(|counter| counter.name());
     Ok(counters)
-}
-
-/// The keys and places of the counters of a document, `count_max` at most.
-pub(crate) fn keys_of(
-    schema: &Schema,
-    reader: &impl Reader,
-    document_key: &[u8],
-    count_max: usize,
-) -> Result<Vec<(Vec<u8>, Location)>> {
-    let by_key = schema.kinds[ItemKind::Counter].by_key;
-    let prefix = key::prefix_of(document_key);
-    let mut keys = Vec::new();
-    let mut cursor = by_key.cursor(reader);
-    let mut entry = cursor.seek(&prefix)?;
-    while let Some((key, value)) = entry {
-        if !key.starts_with(&prefix) || keys.len() == count_max {
-            break;
-        }
-        keys.push((key.to_vec(), Table::location(by_key, reader, value)?));
-        entry = cursor.next()?;
-    }
-    Ok(keys)
 }
 
 impl Snapshot<'_> {
@@ -177,7 +155,7 @@ impl Snapshot<'_> {
     /// Storage fails or is damaged.
     pub fn counter(&self, document_id: &str, name: &str) -> Result<Option<Counter<'_>>> {
         let (schema, names, tx) = self.parts();
-        find(schema, names, tx, &id::lower(&key::id_of(document_id, name)))
+        find(schema, names, tx, &id::lower(&owned::id_of(document_id, name)))
     }
 
     /// A counter as the document that indexes map: `{"Value","Name","DocumentId"}` under the id of the counter, in the collection of its
@@ -200,7 +178,7 @@ impl Snapshot<'_> {
     ///
     /// Storage fails or is damaged.
     pub fn mapped<'b>(&'b self, id: &str, record: &'b mut Vec<u8>) -> Result<Option<Document<'b>>> {
-        let (document_id, name) = key::split(id);
+        let (document_id, name) = owned::split(id);
         if name.is_empty() {
             return self.get(id);
         }
@@ -240,6 +218,6 @@ pub(crate) fn dump(item: &Item<'_>, out: &mut Vec<u8>) {
 
 /// Checks what only a counter knows of itself.
 pub(crate) fn check(item: &Item<'_>, _: &str, _: &mut Minifier) -> Result<(), String> {
-    let (document_id, name) = key::split(item.id());
+    let (document_id, name) = owned::split(item.id());
     value::check(item.body()).map_err(|rule| format!("the counter '{name}' of '{document_id}' {rule}"))
 }

@@ -2,12 +2,13 @@
 
 use super::command::{CounterAction, CounterCommand, CounterDetail};
 use super::names::{self, NameChanges};
-use super::{key, read, value};
+use super::{read, value};
 use crate::commands::command::CounterRead;
 use crate::ids::id;
 use crate::items::change::{Deletion, Parts};
 use crate::items::found::{CurrentItem, Existing};
 use crate::items::kinds::ItemKind;
+use crate::items::owned;
 use crate::items::record::{self, Head, RecordState};
 use crate::{CommandResult, Error, Etag, Flags, Result, Snapshot, Writing};
 
@@ -122,7 +123,7 @@ impl Writing<'_, '_> {
     }
 
     fn counter_detail(&self, command: &CounterCommand, name: &str) -> Result<Option<CounterDetail>> {
-        let key = id::lower(&key::id_of(&command.document_id, name));
+        let key = id::lower(&owned::id_of(&command.document_id, name));
         let counter = read::find(&self.store.schema, &self.store.names, &*self.tx, &key)?;
         Ok(counter.map(|counter| detail(&command.document_id, name, &counter, command.has_values)))
     }
@@ -143,7 +144,7 @@ impl Writing<'_, '_> {
         name: &str,
         change: impl FnOnce(&mut Vec<u8>, Etag) -> Result<bool>,
     ) -> Result<Option<Written>> {
-        let key = id::lower(&key::id_of(document_id, name));
+        let key = id::lower(&owned::id_of(document_id, name));
         let before = self.find_item(ItemKind::Counter, &key)?;
         let schema = self.store.schema;
         // A counter that is there has its document, and is in its collection.
@@ -157,7 +158,7 @@ impl Writing<'_, '_> {
             None => {
                 let document = self.document_of_counters(document_id, document_key)?;
                 let record = schema.records.get(&*self.tx, document.location)?;
-                let spelled = key::id_of(record::id(&document.head, record)?, name);
+                let spelled = owned::id_of(record::id(&document.head, record)?, name);
                 (self.collection_by_number(document.head.collection)?, spelled, Vec::new())
             }
         };
@@ -173,18 +174,10 @@ impl Writing<'_, '_> {
         }
         let vector = self.vector_over(before.as_ref().or(tombstone.as_ref()), etag)?;
         let head = Head {
-            etag,
-            last_modified: self.now,
             flags: if before.is_some() { Flags::RAISED } else { Flags::NONE },
-            collection: number,
-            id_size: 0,
-            vector_size: 0,
-            metadata_size: 0,
-            server_size: 0,
             // A value for each of a bounded number of databases.
             body_size: body.len() as u32,
-            kind: ItemKind::Counter,
-            state: RecordState::Stored,
+            ..Head::stored(ItemKind::Counter, number, etag, self.now)
         };
         let vector = vector.as_deref().unwrap_or_default();
         let parts = Parts { id: &spelled, vector, server_metadata: &[], content: &body };
@@ -194,7 +187,7 @@ impl Writing<'_, '_> {
 
     /// Deletes a counter; gives the etag of the deletion, if there was one.
     fn delete_counter(&mut self, document_id: &str, document_key: &[u8], name: &str) -> Result<Option<Etag>> {
-        let key = id::lower(&key::id_of(document_id, name));
+        let key = id::lower(&owned::id_of(document_id, name));
         match self.find_item(ItemKind::Counter, &key)? {
             Some(counter) => self.remove_counter(&counter, &key).map(Some),
             None => self.document_of_counters(document_id, document_key).map(|_| None),
@@ -215,7 +208,7 @@ impl Writing<'_, '_> {
         }
         let schema = self.store.schema;
         loop {
-            let keys = read::keys_of(&schema, &*self.tx, document_key, KEYS_AT_ONCE)?;
+            let keys = owned::keys_of(&schema, &*self.tx, ItemKind::Counter, document_key, KEYS_AT_ONCE)?;
             if keys.is_empty() {
                 return Ok(());
             }
@@ -233,7 +226,7 @@ impl Writing<'_, '_> {
     /// [`Error::ReadChanged`]
     pub(crate) fn check_counters(&self, reads: &[CounterRead]) -> Result<()> {
         for read in reads {
-            let key = id::lower(&key::id_of(&read.document_id, &read.name));
+            let key = id::lower(&owned::id_of(&read.document_id, &read.name));
             let counter = self.find_item(ItemKind::Counter, &key)?;
             if counter.map(|counter| counter.head.etag) != read.etag {
                 return Err(Error::ReadChanged { id: read.document_id.clone() });

@@ -28,6 +28,7 @@ use crate::counters;
 use crate::document::{check_document, dump_document};
 use crate::due::DueTimes;
 use crate::ids::id;
+use crate::items::owned;
 use crate::revisions;
 use crate::{Item, Result};
 
@@ -92,9 +93,9 @@ pub(crate) const KINDS: &[Kind] = &[
         kind: ItemKind::Attachment,
         number: 2,
         name: "attachments",
-        check_id: attachments::key::check,
+        check_id: attachments::command::check_id,
         key_into: id::lower_into,
-        document_id: attachments::key::document_id,
+        document_id: owned::document_id,
         leaves_tombstones: true,
         check: attachments::read::check,
         dump: attachments::read::dump,
@@ -103,9 +104,9 @@ pub(crate) const KINDS: &[Kind] = &[
         kind: ItemKind::Counter,
         number: 3,
         name: "counters",
-        check_id: counters::key::check,
+        check_id: counters::command::check_id,
         key_into: id::lower_into,
-        document_id: counters::key::document_id,
+        document_id: owned::document_id,
         leaves_tombstones: true,
         check: counters::read::check,
         dump: counters::read::dump,
@@ -282,17 +283,8 @@ mod tests {
         let before = writing.find_item(ItemKind::Note, &key)?;
         let tombstone = writing.find_tombstone(ItemKind::Note, collection, &key)?;
         let head = Head {
-            etag: writing.next_etag()?,
-            last_modified: writing.now,
-            flags: Flags::NONE,
-            collection,
-            id_size: 0,
-            vector_size: 0,
-            metadata_size: 0,
-            server_size: 0,
             body_size: text.len() as u32,
-            kind: ItemKind::Note,
-            state: RecordState::Stored,
+            ..Head::stored(ItemKind::Note, collection, writing.next_etag()?, writing.now)
         };
         let parts = Parts { id, vector: "", server_metadata: &[], content: text.as_bytes() };
         writing.store_item(place, head, parts, &key, before.as_ref(), tombstone.as_ref())

@@ -50,6 +50,23 @@ pub(crate) struct Head {
 }
 
 impl Head {
+    /// The head of an item that is stored, without flags and parts.
+    pub fn stored(kind: ItemKind, collection: u32, etag: Etag, last_modified: Date) -> Head {
+        Head {
+            etag,
+            last_modified,
+            flags: Flags::NONE,
+            collection,
+            id_size: 0,
+            vector_size: 0,
+            metadata_size: 0,
+            server_size: 0,
+            body_size: 0,
+            kind,
+            state: RecordState::Stored,
+        }
+    }
+
     pub fn encode(&self) -> [u8; HEAD_SIZE] {
         let mut bytes = [0; HEAD_SIZE];
         bytes[0..8].copy_from_slice(&self.etag.to_le_bytes());

@@ -7,14 +7,13 @@ use storage::{Key, Location, ReadTransaction, Tree};
 
 use crate::attachments::check::{ContentUses, check_attachment, check_contents, check_document};
 use crate::constraints::{CONSTRAINTS, Prepared};
-use crate::counters::key;
 use crate::counters::names::names_in;
-use crate::counters::read::keys_of;
 use crate::due;
 use crate::ids::id;
 use crate::ids::identities::value_from;
 use crate::items::collections::{Collection, NO_COLLECTION};
 use crate::items::kinds::{ItemKind, PerKind};
+use crate::items::owned;
 use crate::items::record::{self, Head, RecordState};
 use crate::items::schema::{DATABASE_ID, Schema, tombstone_key};
 use crate::revisions::check::{FoundBases, check_revision, check_trees};
@@ -262,9 +261,9 @@ impl Check<'_> {
                     return Ok(Ok(()));
                 }
                 let mut named: Vec<Vec<u8>> =
-                    names.iter().map(|name| ItemKind::Counter.key(&key::id_of(item.id(), name))).collect();
+                    names.iter().map(|name| ItemKind::Counter.key(&owned::id_of(item.id(), name))).collect();
                 named.sort();
-                let found = keys_of(self.schema, self.tx, key, usize::MAX)?;
+                let found = owned::keys_of(self.schema, self.tx, ItemKind::Counter, key, usize::MAX)?;
                 match found.into_iter().map(|(key, _)| key).eq(named) {
                     true => Ok(Ok(())),
                     false => Ok(Err(format!("the counters of '{}' are not those that it names", item.id()))),

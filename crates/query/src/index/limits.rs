@@ -26,7 +26,7 @@ pub const FIELD_COUNT_MAX: usize = 16_384;
 pub const NAME_SIZE_MAX: usize = 1024;
 
 /// Bytes of the id of what is mapped: a document's, or a counter's, which has that of its document and its name.
-pub const DOCUMENT_ID_SIZE_MAX: usize = documents::limits::ID_SIZE_MAX + 1 + documents::limits::COUNTER_NAME_SIZE_MAX;
+pub const DOCUMENT_ID_SIZE_MAX: usize = documents::limits::ID_SIZE_MAX + 1 + documents::limits::ITEM_NAME_SIZE_MAX;
 
 /// Bytes of the terms of one entry. Each is read whole when its document changes.
 pub const ENTRY_SIZE_MAX: usize = 64 << 20;

@@ -20,7 +20,7 @@ fn attachments_of_any_size_come_back() {
     assert_eq!((stored.name.as_str(), stored.size), ("Large.bin", 5_000_000));
     attachments.put("empty", "", std::io::empty()).unwrap();
     assert_eq!(attachments.read("large.BIN").unwrap().unwrap(), large);
-    assert_eq!(attachments.read("empty").unwrap().unwrap(), []);
+    assert_eq!(attachments.read("empty").unwrap(), Some(Vec::new()));
     assert_eq!(attachments.read("none").unwrap(), None);
     let names: Vec<String> = attachments.list().unwrap().into_iter().map(|attachment| attachment.name).collect();
     assert_eq!(names, ["empty", "Large.bin"]);

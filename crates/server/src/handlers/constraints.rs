@@ -10,20 +10,12 @@ use crate::error::{Error, Result};
 use crate::messages::reply::{self, Reply};
 use crate::routing::exchange::Exchange;
 
-fn write(json: &mut Writer<'_>, constraint: &UniqueConstraint) {
-    json.name("Name").string(&constraint.name).name("Collection").string(&constraint.collection);
-    json.name("Fields").array(|json| constraint.fields.iter().for_each(|field| _ = json.string(field)));
-    json.name("CaseSensitive").bool(constraint.is_case_sensitive);
-}
-
 /// GET: `{Results}`, by name.
 pub(crate) fn list(exchange: &Exchange) -> Result<Reply> {
     let constraints = exchange.database().read().constraints()?;
     Ok(reply::object(StatusCode::OK, |json| {
         json.name("Results").array(|json| {
-            for constraint in &constraints {
-                json.object(|json| write(json, constraint));
-            }
+            constraints.iter().for_each(|constraint| constraint.write(json));
         });
     }))
 }
@@ -36,7 +28,9 @@ pub(crate) async fn put(mut exchange: Exchange) -> Result<Reply> {
     let change = ConstraintChange::Put(constraint.clone());
     let database = exchange.database().clone();
     exchange.node.bridge.run(Pool::Short, move || Ok(database.write(&Write::Constraint(change))?)).await?;
-    Ok(reply::object(StatusCode::CREATED, |json| write(json, &constraint)))
+    let mut body = Vec::new();
+    constraint.write(&mut Writer::new(&mut body));
+    Ok(reply::json(StatusCode::CREATED, body))
 }
 
 fn constraint_of(body: &Value) -> Result<UniqueConstraint> {

@@ -53,6 +53,7 @@ http
 {{- end -}}
 {{- $own := dict
   "ServerUrl" (printf "%s://0.0.0.0:%s" $scheme (include "rookery.port" .))
+  "ServerUrl.Tcp" (printf "tcp://0.0.0.0:%d" (int .Values.service.subscriptionPort))
   "DataDir" "/data"
   "Security.AllowedHosts" (join ";" (concat $hosts .Values.allowedHosts))
 -}}
@@ -67,6 +68,9 @@ http
 {{- end -}}
 {{- with .Values.publicUrl -}}
 {{- $_ := set $own "PublicServerUrl" . -}}
+{{- end -}}
+{{- with .Values.publicSubscriptionUrl -}}
+{{- $_ := set $own "PublicServerUrl.Tcp" . -}}
 {{- end -}}
 {{- range $key := keys $own -}}
 {{- if hasKey $.Values.settings $key -}}
