@@ -1,4 +1,5 @@
-//! Subscriptions in process, to documents and to revisions: what workers get, over acknowledgements, restarts, take-overs, changes and concurrency.
+//! Subscriptions in process, to documents and to revisions: what workers get, over acknowledgements, restarts, take-overs, changes and
+//! concurrency.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
