@@ -157,12 +157,16 @@ class Database:
         self.wait("/operations/state", json.loads(started))
         return Database(self.node, name)
 
-    def documents(self):
-        """By id, without what belongs to one server."""
+    def documents(self, is_exact=True):
+        """By id, without what belongs to one server.
+
+        `is_exact`: with the dates of documents with counters, which RavenDB's import changes.
+        """
         found = {}
         for document in json.loads(self.node.send("GET", f"{self.path}/streams/docs"))["Results"]:
             metadata = document["@metadata"]
-            found[metadata["@id"]] = {**document, "@metadata": {k: v for k, v in metadata.items() if k not in OWN_METADATA}}
+            left_out = OWN_METADATA if is_exact or "@counters" not in metadata else OWN_METADATA | {"@last-modified"}
+            found[metadata["@id"]] = {**document, "@metadata": {k: v for k, v in metadata.items() if k not in left_out}}
         return found
 
     def identities(self):

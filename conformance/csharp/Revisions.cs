@@ -199,6 +199,50 @@ public class Revisions : LibraryTests
     }
 
     [Test]
+    public void ContentsOfAttachments()
+    {
+        using var store = Changed();
+        void Attach(byte content)
+        {
+            using var session = store.OpenSession();
+            session.Advanced.Attachments.Store("books/1", "notes", new MemoryStream(new[] { content }));
+            session.SaveChanges();
+        }
+        Attach(1);
+        Attach(2);
+        using var session = store.OpenSession();
+        var vectors = session.Advanced.Revisions.GetMetadataFor("books/1").Select(x => x.GetString("@change-vector")).ToArray();
+        int Read(string vector)
+        {
+            using var attachment = session.Advanced.Attachments.GetRevision("books/1", "notes", vector);
+            return attachment.Stream.ReadByte();
+        }
+        Assert.Equal("2 1", $"{Read(vectors[0])} {Read(vectors[1])}");
+        Assert.Null(session.Advanced.Attachments.GetRevision("books/1", "notes", vectors[2]));
+    }
+
+    [Test]
+    public void Included()
+    {
+        using var store = Changed();
+        DateTime second;
+        using (var session = store.OpenSession())
+            second = DateTime.Parse(session.Advanced.Revisions.GetMetadataFor("books/1")[1].GetString("@last-modified")).ToUniversalTime();
+        using (var session = store.OpenSession())
+        {
+            session.Load<Book>("books/1", i => i.IncludeRevisions(second));
+            Assert.Equal(2L, session.Advanced.Revisions.Get<Book>("books/1", second).Pages);
+            Assert.Equal(1, session.Advanced.NumberOfRequests);
+        }
+        using (var session = store.OpenSession())
+        {
+            session.Query<Book>().Include(i => i.IncludeRevisions(second)).ToList();
+            Assert.Equal(2L, session.Advanced.Revisions.Get<Book>("books/1", second).Pages);
+            Assert.Equal(1, session.Advanced.NumberOfRequests);
+        }
+    }
+
+    [Test]
     public void ManagedByTheConfiguration()
     {
         using var store = Changed();

@@ -138,6 +138,12 @@ const compareExchange = createRoute({
   component: lazyRouteComponent(() => import("./screens/compare-exchange/page"), "CompareExchange"),
 });
 
+const constraints = createRoute({
+  getParentRoute: () => database,
+  path: "/constraints",
+  component: lazyRouteComponent(() => import("./screens/constraints/page"), "Constraints"),
+});
+
 const subscriptions = createRoute({
   getParentRoute: () => database,
   path: "/subscriptions",
@@ -208,6 +214,7 @@ export const router = createRouter({
       advice,
       index,
       compareExchange,
+      constraints,
       subscriptions,
       revisions,
       feed,

@@ -111,6 +111,21 @@ const SCREENS: Screen[] = [
     place: "/databases/Northwind/compare-exchange?key=emails%2Fann%40example.com",
     ready: (page) => expect(page.getByRole("textbox", { name: "Value as JSON" })).toBeVisible(),
   },
+  { name: "constraints", place: "/databases/Northwind/constraints", ready: seen("companies by phone") },
+  {
+    name: "constraint-broken",
+    place: "/databases/Northwind/constraints",
+    ready: async (page) => {
+      await page.getByRole("button", { name: "New constraint" }).click();
+      await page.keyboard.type("Products");
+      await page.getByRole("combobox", { name: "Fields" }).click();
+      await page.keyboard.type("Supplier");
+      await page.keyboard.press("Enter");
+      await page.keyboard.press("Tab");
+      await page.getByRole("button", { name: "Create" }).click();
+      await expect(page.getByRole("list", { name: "Documents with the same values" })).toBeVisible();
+    },
+  },
   { name: "subscriptions", place: "/databases/Northwind/subscriptions", ready: seen("large orders") },
   {
     name: "subscription-new",
@@ -285,6 +300,12 @@ plain.beforeAll(async ({ request }) => {
   const address = { Object: { User: "users/1", Since: "2026-11-01" }, "@metadata": { "@expires": "2090-01-01T00:00:00Z" } };
   await request.put(`${url}/databases/Northwind/cmpxchg?key=emails/ann@example.com&index=0`, { data: address });
   await request.put(`${url}/databases/Northwind/cmpxchg?key=locks/report&index=0`, { data: { Object: "worker-7" } });
+  for (const constraint of [
+    { Name: "companies by phone", Collection: "Companies", Fields: ["Phone"] },
+    { Collection: "Employees", Fields: ["FirstName", "LastName", "Address.City"], CaseSensitive: true },
+  ]) {
+    await request.put(`${url}/databases/Northwind/admin/constraints`, { data: constraint });
+  }
   const subscription = { Name: "large orders", Query: "from Orders where Freight > 100 select Company, Freight" };
   await request.put(`${url}/databases/Northwind/subscriptions`, { data: subscription });
   await request.post(`${url}/databases/Northwind/bulk_insert?id=7001`, { data: "[]" });

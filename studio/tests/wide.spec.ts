@@ -18,6 +18,7 @@ const SCREENS: [place: string, text: string | RegExp][] = [
   ["/databases/Northwind/index?name=Wide%2FOrders&tab=terms", "companies/1-a"],
   ["/databases/Northwind/index", "New index"],
   ["/databases/Northwind/compare-exchange", "No compare-exchange values"],
+  ["/databases/Northwind/constraints", "No unique constraints"],
   ["/databases/Northwind/subscriptions", "No subscriptions"],
   ["/databases/Northwind/revisions", "No deleted documents with revisions"],
   ["/databases/Northwind/feed", "No changes yet"],

@@ -54,11 +54,14 @@ pub struct Attachments<'d> {
     document_id: String,
 }
 
-impl<'d> Attachments<'d> {
-    pub(crate) fn new(database: &'d Database, document_id: String) -> Attachments<'d> {
-        Attachments { database, document_id }
+impl Database {
+    /// The attachments of a document.
+    pub fn attachments(&self, document_id: impl Into<String>) -> Attachments<'_> {
+        Attachments { database: self, document_id: document_id.into() }
     }
+}
 
+impl Attachments<'_> {
     /// Stores a content under a name, in place of the one that it has, and returns when it is durable. The content is read piece by piece,
     /// so that it may be larger than memory.
     ///

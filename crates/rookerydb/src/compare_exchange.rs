@@ -22,7 +22,7 @@ pub struct Exchangeable<T> {
 /// # fn main() -> rookerydb::Result<()> {
 /// # let shop = rookerydb::Store::in_memory()?.database("Shop")?;
 /// let values = shop.compare_exchange();
-/// let index = values.put("emails/ann@example.com", &"users/1", 0)?.expect("nobody had it");
+/// let index = values.put("emails/ann@example.com", &"users/1", 0)?.expect("it was free");
 /// assert_eq!(values.put("emails/ann@example.com", &"users/2", 0)?, None);
 /// let stored = values.get::<String>("emails/ann@example.com")?.unwrap();
 /// assert_eq!((stored.index, stored.value.as_str()), (index, "users/1"));
@@ -34,11 +34,14 @@ pub struct CompareExchange<'d> {
     database: &'d Database,
 }
 
-impl<'d> CompareExchange<'d> {
-    pub(crate) fn new(database: &'d Database) -> CompareExchange<'d> {
-        CompareExchange { database }
+impl Database {
+    /// The compare-exchange values.
+    pub fn compare_exchange(&self) -> CompareExchange<'_> {
+        CompareExchange { database: self }
     }
+}
 
+impl CompareExchange<'_> {
     /// Stores a value if the stored one has the expected index; gives its new index when it is durable. `None`: the index was another one,
     /// and nothing was changed.
     ///

@@ -26,11 +26,14 @@ pub struct Counters<'d> {
     document_id: String,
 }
 
-impl<'d> Counters<'d> {
-    pub(crate) fn new(database: &'d Database, document_id: String) -> Counters<'d> {
-        Counters { database, document_id }
+impl Database {
+    /// The counters of a document.
+    pub fn counters(&self, document_id: impl Into<String>) -> Counters<'_> {
+        Counters { database: self, document_id: document_id.into() }
     }
+}
 
+impl Counters<'_> {
     /// Adds to a counter, which begins at 0; gives its new value when that is durable.
     ///
     /// # Errors

@@ -10,8 +10,8 @@ use serde::de::DeserializeOwned;
 
 use crate::error::{of_database, of_definition, of_documents};
 use crate::{
-    Attachments, Batch, BulkInsert, Changes, Collection, CompareExchange, Counters, Document, Error, IndexDefinition,
-    IndexStatistics, Patch, Query, Result, Statistics, Store, WriteResult,
+    Batch, BulkInsert, Changes, Collection, Document, Error, IndexDefinition, IndexStatistics, Patch, Query, Result,
+    Statistics, Store, WriteResult,
 };
 
 /// One database of a store. A clone is another handle to the same database.
@@ -148,21 +148,6 @@ impl Database {
     /// [`Error::Storage`].
     pub fn json_patch(&self, id: &str, operations: &impl Serialize) -> Result<bool> {
         crate::patch::json_patch(self, id, operations)
-    }
-
-    /// The attachments of a document.
-    pub fn attachments(&self, document_id: impl Into<String>) -> Attachments<'_> {
-        Attachments::new(self, document_id.into())
-    }
-
-    /// The counters of a document.
-    pub fn counters(&self, document_id: impl Into<String>) -> Counters<'_> {
-        Counters::new(self, document_id.into())
-    }
-
-    /// The compare-exchange values.
-    pub fn compare_exchange(&self) -> CompareExchange<'_> {
-        CompareExchange::new(self)
     }
 
     /// Stores many documents in transactions of bounded size, several on their way at once.

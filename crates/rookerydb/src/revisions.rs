@@ -26,7 +26,7 @@ impl Revision {
 }
 
 impl Database {
-    /// Says of which collections revisions are kept, and how many. It is the configuration of the server's
+    /// Names the collections whose revisions are kept, and how many are. It is the configuration of the server's
     /// `POST /databases/{name}/admin/revisions/config`.
     ///
     /// ```
@@ -61,8 +61,8 @@ impl Database {
 
     /// Revisions of a document, the newest first, also of one that was deleted.
     ///
-    /// * `skip`: so many of the newest are left out.
-    /// * `count_max`: so many at most.
+    /// * `skip`: how many of the newest are left out.
+    /// * `count_max`: how many are given at most.
     ///
     /// # Errors
     ///

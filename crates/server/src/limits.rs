@@ -180,6 +180,13 @@ pub(crate) const TRAFFIC_WATCH_SIZE_MAX: usize = 64 << 10;
 /// How long `GET /admin/test/delay` waits at most.
 pub(crate) const DELAY_MAX: Duration = Duration::from_secs(600);
 
+/// How long `POST /admin/test-connection` tries to reach another server, with all its steps.
+pub(crate) const TEST_CONNECTION_TIME_MAX: Duration = Duration::from_secs(5);
+/// Bytes of the other server's answer that it reads: an answer has a few hundred, or some thousand with a certificate.
+pub(crate) const TEST_CONNECTION_ANSWER_SIZE_MAX: usize = 64 << 10;
+/// Addresses for TCP that it tries, of those that the other server names.
+pub(crate) const TEST_CONNECTION_ADDRESSES_MAX: usize = 4;
+
 /// The window over which the rate of a body is measured.
 pub(crate) const BODY_RATE_WINDOW: Duration = Duration::from_secs(30);
 

@@ -23,7 +23,7 @@ pub trait Model {
 
     /// The state after a call. `None`: in this state the call would have another answer.
     ///
-    /// * `answer`: `None` if nobody knows it; the call has then been carried out all the same.
+    /// * `answer`: `None` if it was lost; the call has then been carried out all the same.
     fn apply(state: &Self::State, call: &Self::Call, answer: Option<&Self::Answer>) -> Option<Self::State>;
 }
 
@@ -185,7 +185,7 @@ mod tests {
     fn a_stale_read_is_seen() {
         let stale = vec![operation(Call::Write(1), 0, 10, 0), operation(Call::Read, 11, 12, 0)];
         assert!(check(&0, stale).unwrap_err().starts_with("1 answers cannot be explained after the state 1:"));
-        // Once one has seen the new value, nobody sees the old one any more.
+        // Once the new value was read, the old one is never read again.
         let back = vec![
             operation(Call::Write(1), 0, 100, 0),
             operation(Call::Read, 10, 20, 1),

@@ -16,6 +16,8 @@ const KEYS = {
   counters: ["counters"],
   /** A compare-exchange value was put or deleted. */
   compareExchange: ["compare-exchange"],
+  /** A unique constraint was made or deleted. */
+  constraints: ["constraints"],
   /** A subscription was made, changed or deleted, or its workers were sent away. */
   subscriptions: ["subscriptions"],
   /** A task by the clock was configured. */

@@ -30,6 +30,7 @@ export const SCREENS: readonly Place[] = [
           : undefined,
   },
   { to: "/databases/$database/compare-exchange", label: "Compare exchange", icon: "exchange" },
+  { to: "/databases/$database/constraints", label: "Unique constraints", icon: "unique" },
   { to: "/databases/$database/subscriptions", label: "Subscriptions", icon: "subscription" },
   { to: "/databases/$database/revisions", label: "Revisions", icon: "history" },
   { to: "/databases/$database/feed", label: "Live feed", icon: "feed" },

@@ -9,6 +9,7 @@ const PATHS = {
   statistics: "M4 20V10M10 20V4M16 20v-7M21 20H3",
   counter: "M5 5v14M9.5 5v14M14 5v14M18.5 5v14M3 16L21 8",
   exchange: "M4 8h14M14 4l4 4-4 4M20 16H6M10 12l-4 4 4 4",
+  unique: "M3 8.5h18M3 15.5h18M9.5 4l-3 16M17.5 4l-3 16",
   subscription: "M4 13v7h16v-7h-5a3 3 0 0 1-6 0zM12 3v7M8.5 7L12 10.5 15.5 7",
   feed: "M3 12h4l3-7 4 14 3-7h4",
   history: "M4 12a8 8 0 1 0 2.3-5.7M4 4v5h5M12 8v4l3 2",

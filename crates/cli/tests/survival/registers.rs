@@ -417,12 +417,11 @@ fn stored(told: &Value) -> Option<Stored> {
 
 const RAISED: &str = "/databases/db/docs?id=raised/1&txMode=ClusterWide";
 
-/// Raises a property of a document, which it loads and stores in a cluster-wide transaction, and a counter of it, by turns, until the server
-/// is gone.
+/// Raises a property of a document, which it loads and stores in a cluster-wide transaction, and a counter of it, by turns, until the
+/// server is gone.
 fn raise(mut client: Client) -> [Increments; 2] {
     let (mut guarded, mut counted) = (Increments::default(), Increments::default());
-    loop {
-        let Ok(answer) = client.call("GET", RAISED, "") else { break };
+    while let Ok(answer) = client.call("GET", RAISED, "") {
         assert_eq!(answer.status, 200, "{}", answer.text());
         let document = &answer.json()["Results"][0];
         let (count, vector) = (document["Count"].as_u64().unwrap_or(0), &document["@metadata"]["@change-vector"]);

@@ -5,7 +5,7 @@
 //! ([design](../../../../docs/design/queries-that-help.md)).
 
 use documents::Snapshot;
-use query::definition::{AutomaticIndex, Field};
+use query::definition::{AutomaticIndex, Field, MeasuredField};
 use query::index::IndexSnapshot;
 use query::plan::{Find, IndexChoice, Source};
 use query::spelling::nearest;
@@ -80,12 +80,18 @@ fn of_automatic(
         }
     };
     // A document of the sample has it: as an empty array, or as null.
-    let unknown = without.into_iter().filter(|field| !sample.has(&field.name.path)).take(WARNINGS_MAX);
-    let warning = |field: &Field| {
-        let path = field.name.path.as_str();
-        with_suggestion(claim.sentence(collection, path), sample.nearest(path))
-    };
+    let paths = without.into_iter().map(|field| path_of(field, needed));
+    let unknown = paths.filter(|path| !sample.has(path)).take(WARNINGS_MAX);
+    let warning = |path: &str| with_suggestion(claim.sentence(collection, path), sample.nearest(path));
     Ok(unknown.map(warning).collect())
+}
+
+/// Where documents have what a field of an automatic index holds.
+fn path_of<'f>(field: &'f Field, index: &AutomaticIndex) -> &'f str {
+    match MeasuredField::of_name(&field.name.path) {
+        Some(measured) if !index.group_by().is_empty() => measured.path,
+        _ => &field.name.path,
+    }
 }
 
 /// Warnings of fields whose names an index decides when it runs. It refuses others that it lacks.

@@ -14,22 +14,44 @@ use crate::{Database, Result};
 /// Between the parts of the key of an attachment in a tombstone.
 const KEY_SEPARATOR: char = '\u{1e}';
 
-/// Writes the element that stands before the bytes of a content.
-pub(super) fn write_head(json: &mut Writer<'_>, attachment: &Attachment<'_>) {
-    let lower = |text: &str| String::from_utf8_lossy(&id::lower(text)).into_owned();
-    let hash = attachment.hash().to_string();
-    json.object(|json| {
-        json.name("@metadata").object(|json| _ = json.name("@export-type").string("Attachment"));
-        json.name("Hash").string(&hash).name("Size").unsigned(attachment.size());
-        let (document, name) = (lower(attachment.document_id()), lower(attachment.name()));
-        json.name("Tag").string(&format!("{document}|d|{name}|{hash}|{}", attachment.content_type()));
-    });
+/// A content, and one of the attachments that have it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DumpedContent<'a> {
+    pub document_id: &'a str,
+    pub name: &'a str,
+    pub content_type: &'a str,
+    pub hash: ContentHash,
+}
+
+impl<'a> DumpedContent<'a> {
+    /// That of an attachment of a document.
+    pub fn of(attachment: &Attachment<'a>) -> DumpedContent<'a> {
+        DumpedContent {
+            document_id: attachment.document_id(),
+            name: attachment.name(),
+            content_type: attachment.content_type(),
+            hash: attachment.hash(),
+        }
+    }
+
+    /// Writes the element that stands before the bytes.
+    ///
+    /// * `size`: how many bytes follow.
+    pub fn write_head(&self, json: &mut Writer<'_>, size: u64) {
+        let hash = self.hash.to_string();
+        json.object(|json| {
+            json.name("@metadata").object(|json| _ = json.name("@export-type").string("Attachment"));
+            json.name("Hash").string(&hash).name("Size").unsigned(size);
+            let (document, name) = (id::lower_text(self.document_id), id::lower_text(self.name));
+            json.name("Tag").string(&format!("{document}|d|{name}|{hash}|{}", self.content_type));
+        });
+    }
 }
 
 /// The key of a deleted attachment in a tombstone. The hash that it had is not kept.
 pub(super) fn tombstone_key(document_id: &str, name: &str) -> String {
-    let lower = |text: &str| String::from_utf8_lossy(&id::lower(text)).into_owned();
-    format!("{}{KEY_SEPARATOR}d{KEY_SEPARATOR}{}{KEY_SEPARATOR}", lower(document_id), lower(name))
+    let (document, name) = (id::lower_text(document_id), id::lower_text(name));
+    format!("{document}{KEY_SEPARATOR}d{KEY_SEPARATOR}{name}{KEY_SEPARATOR}")
 }
 
 /// A deleted attachment of a document, as a tombstone says.
@@ -72,6 +94,18 @@ pub(super) struct DumpedContents {
     given: HashSet<ContentHash>,
     /// Of the batch that is made.
     uploads: Vec<ContentUpload>,
+    /// Of the revisions that wait for their write.
+    revision_uploads: Vec<ContentUpload>,
+}
+
+/// What a document lists as its attachments.
+fn listed(document: Raw<'_>) -> impl Iterator<Item = Raw<'_>> {
+    let list = document.get("@metadata").and_then(|metadata| metadata.get("@attachments"));
+    list.filter(|list| list.kind() == Kind::Array).into_iter().flat_map(Raw::elements)
+}
+
+fn hash_of(attachment: Raw<'_>) -> Option<ContentHash> {
+    ContentHash::parse(&attachment.get("Hash").and_then(Raw::as_str)?)
 }
 
 impl DumpedContents {
@@ -83,6 +117,7 @@ impl DumpedContents {
             waiting_size: 0,
             given: HashSet::new(),
             uploads: Vec::new(),
+            revision_uploads: Vec::new(),
         }
     }
 
@@ -122,13 +157,11 @@ impl DumpedContents {
     /// Adds the attachments that the metadata of a document list, behind it. Gives the names of those whose content is neither in the
     /// dump nor in the database.
     pub fn add_to(&mut self, batch: &mut Batch, document_id: &str, document: Raw<'_>) -> Result<Vec<String>> {
-        let list = document.get("@metadata").and_then(|metadata| metadata.get("@attachments"));
         let mut missing = Vec::new();
-        for listed in list.filter(|list| list.kind() == Kind::Array).into_iter().flat_map(Raw::elements) {
+        for listed in listed(document) {
             let text = |name: &str| listed.get(name).and_then(Raw::as_str).unwrap_or_default();
             let name = text("Name").into_owned();
-            let hash = ContentHash::parse(&text("Hash"));
-            let Some(content) = self.content(hash)? else {
+            let Some(content) = self.content(hash_of(listed))? else {
                 missing.push(name);
                 continue;
             };
@@ -142,14 +175,37 @@ impl DumpedContents {
     /// The content with a hash. It comes from the dump once; then the database has it.
     fn content(&mut self, hash: Option<ContentHash>) -> Result<Option<NewContent>> {
         let Some(hash) = hash else { return Ok(None) };
-        if let Some((content, upload)) = self.waiting.remove(&hash) {
-            self.waiting_size -= content.inline_size();
+        if let Some((content, upload)) = self.take_waiting(hash) {
             self.uploads.extend(upload);
-            self.given.insert(hash);
             return Ok(Some(content));
         }
         let is_there = self.given.contains(&hash) || self.database.read().content_references(hash)? > 0;
         Ok(is_there.then(|| NewContent::known(hash)))
+    }
+
+    /// A content that waits for the first that lists it.
+    fn take_waiting(&mut self, hash: ContentHash) -> Option<(NewContent, Option<ContentUpload>)> {
+        let (content, upload) = self.waiting.remove(&hash)?;
+        self.waiting_size -= content.inline_size();
+        self.given.insert(hash);
+        Some((content, upload))
+    }
+
+    /// The contents of a revision that stand before it in the dump, to be stored with it. The database has the others, or they are lost.
+    pub fn of_revision(&mut self, revision: Raw<'_>) -> Vec<NewContent> {
+        let mut contents = Vec::new();
+        for hash in listed(revision).filter_map(hash_of) {
+            if let Some((content, upload)) = self.take_waiting(hash) {
+                contents.push(content);
+                self.revision_uploads.extend(upload);
+            }
+        }
+        contents
+    }
+
+    /// The uploads of the revisions that are sent.
+    pub fn take_revision_uploads(&mut self) -> Vec<ContentUpload> {
+        std::mem::take(&mut self.revision_uploads)
     }
 
     /// The uploads of the batch that is sent.

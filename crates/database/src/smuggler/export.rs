@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use documents::{ContentHash, Date, Document, EMPTY_COLLECTION, Etag, ItemKind, Snapshot, id};
+use documents::{ContentHash, Date, Document, EMPTY_COLLECTION, Etag, ItemKind, Revision, Snapshot, id};
 use json::{Properties, Raw, Value, Writer};
 
-use super::attachments;
+use super::attachments::{self, DumpedContent};
 use super::counters::CounterGroup;
 use super::pace::Pace;
 use super::transform::{Transform, Transformed};
@@ -326,6 +326,9 @@ impl DumpWriter {
                 continue;
             }
             let revision = snapshot.revision_of(&item).map_err(Error::from)?;
+            if self.options.types.has(ItemType::Attachments) && item.flags().has_attachments() {
+                self.contents_of_revision(snapshot, &revision, &mut is_first, sink)?;
+            }
             let out = sink.buffer();
             separate(out, &mut is_first);
             let start = out.len();
@@ -379,28 +382,64 @@ impl DumpWriter {
         sink: &mut S,
     ) -> Result<(), S::Error> {
         for attachment in snapshot.attachments(document.id()).map_err(Error::from)? {
-            let (hash, etag) = (attachment.hash(), attachment.item().etag());
-            if etag <= self.after || !self.contents.insert(hash) {
-                continue;
+            let etag = attachment.item().etag();
+            if etag > self.after {
+                self.content(snapshot, DumpedContent::of(&attachment), is_first, sink)?;
+                self.result.counts_mut(ItemType::Attachments).last_etag = etag;
             }
-            self.result.begin(ItemType::Attachments);
-            let counts = self.result.counts_mut(ItemType::Attachments);
-            counts.read += 1;
-            counts.last_etag = etag;
-            counts.size = counts.size.saturating_add(attachment.size());
-            if !std::mem::take(is_first) {
-                sink.buffer().push(b',');
+        }
+        Ok(())
+    }
+
+    /// The same for a revision. What its document still has stands in the dump that this one continues.
+    fn contents_of_revision<S: DumpSink>(
+        &mut self,
+        snapshot: &Snapshot<'_>,
+        revision: &Revision<'_>,
+        is_first: &mut bool,
+        sink: &mut S,
+    ) -> Result<(), S::Error> {
+        let document = revision.document().map_err(Error::from)?;
+        for attachment in revision.attachments().map_err(Error::from)? {
+            let (document_id, name) = (document.id(), attachment.name.as_str());
+            let current = snapshot.attachment(document_id, name).map_err(Error::from)?;
+            let is_there =
+                current.is_some_and(|current| current.hash() == attachment.hash && current.item().etag() <= self.after);
+            if !is_there {
+                let (content_type, hash) = (attachment.content_type.as_str(), attachment.hash);
+                let content = DumpedContent { document_id, name, content_type, hash };
+                self.content(snapshot, content, is_first, sink)?;
             }
-            attachments::write_head(&mut Writer::new(sink.buffer()), &attachment);
-            let missing = || documents::Error::Corrupt { rule: "the content of an attachment is stored" };
-            let content = snapshot.content(hash, 0..attachment.size()).map_err(Error::from)?;
-            let mut content = content.ok_or_else(missing).map_err(Error::from)?;
-            while let Some(bytes) = content.next().map_err(Error::from)? {
-                sink.buffer().extend_from_slice(bytes);
-                sink.part_done()?;
-                if self.operation.is_killed() || self.database.is_closed() {
-                    return Err(Error::Canceled.into());
-                }
+        }
+        Ok(())
+    }
+
+    /// Writes a content, unless it stands before.
+    fn content<S: DumpSink>(
+        &mut self,
+        snapshot: &Snapshot<'_>,
+        content: DumpedContent<'_>,
+        is_first: &mut bool,
+        sink: &mut S,
+    ) -> Result<(), S::Error> {
+        if !self.contents.insert(content.hash) {
+            return Ok(());
+        }
+        let missing = || documents::Error::Corrupt { rule: "the content of an attachment is stored" };
+        let reading = snapshot.content(content.hash, 0..u64::MAX).map_err(Error::from)?;
+        let mut reading = reading.ok_or_else(missing).map_err(Error::from)?;
+        let size = reading.content_length();
+        self.result.begin(ItemType::Attachments);
+        let counts = self.result.counts_mut(ItemType::Attachments);
+        counts.read += 1;
+        counts.size = counts.size.saturating_add(size);
+        separate(sink.buffer(), is_first);
+        content.write_head(&mut Writer::new(sink.buffer()), size);
+        while let Some(bytes) = reading.next().map_err(Error::from)? {
+            sink.buffer().extend_from_slice(bytes);
+            sink.part_done()?;
+            if self.operation.is_killed() || self.database.is_closed() {
+                return Err(Error::Canceled.into());
             }
         }
         Ok(())
@@ -520,7 +559,7 @@ impl DumpWriter {
                 *listed = index;
             }
         }
-        for (number, index) in by_name.values().enumerate() {
+        for (number, index) in by_name.values().filter(|index| indexes::is_exported(index)).enumerate() {
             let out = sink.buffer();
             if number > 0 {
                 out.push(b',');

@@ -55,6 +55,11 @@ pub(crate) fn hash(database: &Database) -> u64 {
     xxhash_rust::xxh3::xxh3_64(&definitions)
 }
 
+/// Whether a dump has an index. One with measures is made again by the query that needs it, and RavenDB would take them for sums.
+pub(crate) fn is_exported(index: &Index) -> bool {
+    index.definition().as_automatic().is_none_or(|definition| !definition.has_measures())
+}
+
 /// Writes an index as an element of `Indexes`.
 pub(crate) fn write(json: &mut Writer<'_>, index: &Index, options: &SmugglerOptions) {
     json.object(|json| {

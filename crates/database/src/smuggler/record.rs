@@ -1,10 +1,11 @@
 //! The record of a database in a dump.
 
-use documents::UniqueConstraint;
+use documents::{ConstraintChange, UniqueConstraint, Write};
 use json::{Value, Writer};
 
-use super::SmugglerOptions;
+use super::{SmugglerOptions, SmugglerResult};
 use crate::backups::PERIODIC_BACKUPS;
+use crate::{Database, Error, Result};
 
 /// The part with the unique constraints, which RavenDB passes over.
 const UNIQUE_CONSTRAINTS: &str = "UniqueConstraints";
@@ -43,15 +44,35 @@ pub(crate) fn write(
     });
 }
 
-/// The unique constraints in a record.
+/// Makes the unique constraints of a record in a database, once all documents are stored. One that they break is a warning: the documents
+/// count more.
 ///
 /// # Errors
 ///
-/// One of them cannot be read.
-pub(crate) fn constraints_of(record: &Value) -> Result<Vec<UniqueConstraint>, String> {
-    let Some(Value::Array(all)) = record.get(UNIQUE_CONSTRAINTS) else { return Ok(Vec::new()) };
-    let read = |value| UniqueConstraint::from_json(value).ok_or_else(|| format!("'{UNIQUE_CONSTRAINTS}' has none"));
-    all.iter().map(read).collect()
+/// Storage fails.
+pub(crate) fn make_constraints(record: &Value, database: &Database, result: &mut SmugglerResult) -> Result<()> {
+    let Some(Value::Array(all)) = record.get(UNIQUE_CONSTRAINTS) else { return Ok(()) };
+    for value in all {
+        let Some(constraint) = UniqueConstraint::from_json(value) else {
+            result.warn(&format!(
+                "'{UNIQUE_CONSTRAINTS}' of the record of the database has an element that is no constraint."
+            ));
+            continue;
+        };
+        let name = constraint.name.clone();
+        let made = match constraint.check() {
+            Ok(()) => database.write(&Write::Constraint(ConstraintChange::Put(constraint))).map(drop),
+            Err(error) => Err(error.into()),
+        };
+        match made {
+            Ok(()) => {}
+            Err(Error::Documents(
+                error @ (documents::Error::Duplicates { .. } | documents::Error::BadConstraint { .. }),
+            )) => result.warn(&format!("The unique constraint '{name}' was not taken over: {error}")),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 /// What the dump of a backup has more: the tasks, whose settings have the secrets of destinations. An export is given away more easily.

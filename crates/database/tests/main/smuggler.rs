@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use rookery_database::documents::limits::INLINE_CONTENT_SIZE_MAX;
 use rookery_database::documents::{
     AttachmentAction, AttachmentCommand, Batch, BulkDocs, ConstraintChange, Expected, ItemKind, NewContent,
     UniqueConstraint, ValueChange, Write,
@@ -555,6 +556,34 @@ fn revisions_of_a_dump_hold_the_contents_that_its_documents_have() {
     let snapshot = to.read();
     assert_eq!(snapshot.statistics().unwrap().content_count, 1, "a revision has it");
     assert_eq!(snapshot.verify().unwrap().problems, Vec::<String>::new());
+}
+
+#[test]
+fn contents_that_only_revisions_have_go_along() {
+    let from = with_revisions();
+    put(&from, "users/1", r#"{"@metadata":{"@collection":"Users"}}"#);
+    let large = vec![7; INLINE_CONTENT_SIZE_MAX + 1];
+    for (name, content) in [("small", b"content".as_slice()), ("large", large.as_slice())] {
+        attach(&from, "users/1", name, content);
+    }
+    let mut batch = Batch::new();
+    for name in ["small", "large"] {
+        let command = AttachmentCommand::new("users/1", name, AttachmentAction::Delete).unwrap();
+        batch.push_attachment(command, Expected::Any);
+    }
+    from.execute(batch).unwrap();
+    let dump = bytes_of(&from, "{}");
+    for size in [1000, dump.len()] {
+        let to = with_revisions();
+        for _ in ["first", "again"] {
+            try_import(&to, &dump, "{}", size).unwrap();
+            let snapshot = to.read();
+            assert_eq!(snapshot.statistics().unwrap().content_count, 2);
+            assert_eq!(snapshot.verify().unwrap().problems, Vec::<String>::new());
+        }
+        let types = r#"{"OperateOnTypes":"RevisionDocuments,Attachments"}"#;
+        assert!(bytes_of(&to, types) == bytes_of(&from, types), "the revisions are the same");
+    }
 }
 
 #[test]

@@ -4,8 +4,7 @@ use json::Writer;
 
 use super::content::NewContent;
 use super::hash::ContentHash;
-use crate::ids::id;
-use crate::items::owned;
+use crate::ids::{id, owned};
 use crate::limits::ATTACHMENT_TYPE_SIZE_MAX;
 use crate::{Error, Result};
 

@@ -5,9 +5,8 @@ use storage::Reader;
 
 use super::hash::ContentHash;
 use super::value::Value;
-use crate::ids::id;
+use crate::ids::{id, owned};
 use crate::items::kinds::ItemKind;
-use crate::items::owned;
 use crate::items::schema::Schema;
 use crate::store::Names;
 use crate::{Error, Item, Result, Snapshot};
@@ -97,7 +96,7 @@ pub(crate) fn all<'t>(
     reader: &'t impl Reader,
     document_key: &[u8],
 ) -> Result<Vec<Attachment<'t>>> {
-    let keys = owned::keys_of(schema, reader, ItemKind::Attachment, document_key, usize::MAX)?;
+    let keys = schema.keys_of_document(reader, ItemKind::Attachment, document_key, usize::MAX)?;
     keys.into_iter().map(|(_, location)| Attachment::new(schema.records.get(reader, location)?, names)).collect()
 }
 

@@ -2,14 +2,13 @@
 
 use super::command::{AttachmentAction, AttachmentCommand, AttachmentDetails};
 use super::content::NewContent;
-use super::value::Value;
 use super::list;
+use super::value::Value;
 use crate::error::Actual;
-use crate::ids::id;
+use crate::ids::{id, owned};
 use crate::items::change::{Deletion, Parts};
 use crate::items::found::{CurrentItem, Existing};
 use crate::items::kinds::ItemKind;
-use crate::items::owned;
 use crate::items::record::{self, Head, RecordState};
 use crate::wire::server_metadata::with_property;
 use crate::{CommandResult, Error, Expected, Flags, Operation, Result, Writing};
@@ -205,7 +204,7 @@ impl Writing<'_, '_> {
         }
         let schema = self.store.schema;
         loop {
-            let keys = owned::keys_of(&schema, &*self.tx, ItemKind::Attachment, document_key, KEYS_AT_ONCE)?;
+            let keys = schema.keys_of_document(&*self.tx, ItemKind::Attachment, document_key, KEYS_AT_ONCE)?;
             if keys.is_empty() {
                 return Ok(());
             }

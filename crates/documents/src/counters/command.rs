@@ -3,8 +3,7 @@
 use json::{Kind, Raw, Writer};
 
 use super::value::NodeValue;
-use crate::ids::id;
-use crate::items::owned;
+use crate::ids::{id, owned};
 use crate::{Error, Feature, Result};
 
 /// Operations on the counters of one document, in order.

@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::command::{CounterAction, CounterCommand};
 use crate::commands::command::CounterRead;
-use crate::ids::id;
-use crate::items::owned;
+use crate::ids::{id, owned};
 use crate::{Result, Snapshot};
 
 /// What the commands so far do to counters.

@@ -4,9 +4,8 @@ use json::{Minifier, Writer};
 use storage::Reader;
 
 use super::value::{self, NodeValue};
-use crate::ids::id;
+use crate::ids::{id, owned};
 use crate::items::kinds::ItemKind;
-use crate::items::owned;
 use crate::items::record::Head;
 use crate::items::schema::Schema;
 use crate::store::Names;
@@ -140,7 +139,7 @@ pub(crate) fn all<'t>(
     document_key: &[u8],
 ) -> Result<Vec<Counter<'t>>> {
     let mut counters = Vec::new();
-    for (_, location) in owned::keys_of(schema, reader, ItemKind::Counter, document_key, usize::MAX)? {
+    for (_, location) in schema.keys_of_document(reader, ItemKind::Counter, document_key, usize::MAX)? {
         counters.push(Counter::new(schema.records.get(reader, location)?, names)?);
     }
     counters.sort_by_key(|counter| counter.name());

@@ -4,11 +4,10 @@ use super::command::{CounterAction, CounterCommand, CounterDetail};
 use super::names::{self, NameChanges};
 use super::{read, value};
 use crate::commands::command::CounterRead;
-use crate::ids::id;
+use crate::ids::{id, owned};
 use crate::items::change::{Deletion, Parts};
 use crate::items::found::{CurrentItem, Existing};
 use crate::items::kinds::ItemKind;
-use crate::items::owned;
 use crate::items::record::{self, Head, RecordState};
 use crate::{CommandResult, Error, Etag, Flags, Result, Snapshot, Writing};
 
@@ -208,7 +207,7 @@ impl Writing<'_, '_> {
         }
         let schema = self.store.schema;
         loop {
-            let keys = owned::keys_of(&schema, &*self.tx, ItemKind::Counter, document_key, KEYS_AT_ONCE)?;
+            let keys = schema.keys_of_document(&*self.tx, ItemKind::Counter, document_key, KEYS_AT_ONCE)?;
             if keys.is_empty() {
                 return Ok(());
             }

@@ -3,4 +3,5 @@
 pub(crate) mod hilo;
 pub mod id;
 pub(crate) mod identities;
+pub(crate) mod owned;
 pub(crate) mod wildcard;

@@ -27,8 +27,7 @@ use crate::compare_exchange::{check_key, check_value, dump_value};
 use crate::counters;
 use crate::document::{check_document, dump_document};
 use crate::due::DueTimes;
-use crate::ids::id;
-use crate::items::owned;
+use crate::ids::{id, owned};
 use crate::revisions;
 use crate::{Item, Result};
 
@@ -243,8 +242,8 @@ mod tests {
 
     use super::*;
     use crate::items::change::{Deletion, Parts};
-    use crate::items::record::{Head, RecordState};
-    use crate::{Batch, Date, DocumentStore, Etag, Expected, Flags, ItemCounts, StoreOptions, Writing};
+    use crate::items::record::Head;
+    use crate::{Batch, Date, DocumentStore, Etag, Expected, ItemCounts, StoreOptions, Writing};
 
     /// A kind for tests: a note has the id `document/name`, and its body is any text.
     pub(crate) const NOTES: Kind = Kind {

@@ -5,6 +5,5 @@ pub(crate) mod collections;
 pub(crate) mod found;
 pub(crate) mod item;
 pub(crate) mod kinds;
-pub(crate) mod owned;
 pub(crate) mod record;
 pub(crate) mod schema;

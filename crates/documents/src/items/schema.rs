@@ -4,7 +4,7 @@ use storage::{Environment, FixedTree, Key, Location, Reader, Records, Table, Tre
 
 use super::kinds::{ItemKind, PerKind};
 use crate::due::DUE;
-use crate::ids::id;
+use crate::ids::{id, owned};
 use crate::revisions::RevisionTrees;
 use crate::wire::base64;
 use crate::{Error, Etag, Result};
@@ -310,6 +310,33 @@ impl Schema {
             Some(value) => Ok(Some(Table::location(tree, reader, value)?)),
             None => Ok(None),
         }
+    }
+
+    /// The keys and places of the items that belong to a document, by key, `count_max` at most. See [`owned`].
+    ///
+    /// # Errors
+    ///
+    /// Storage fails or is damaged.
+    pub fn keys_of_document(
+        &self,
+        reader: &impl Reader,
+        kind: ItemKind,
+        document_key: &[u8],
+        count_max: usize,
+    ) -> Result<Vec<(Vec<u8>, Location)>> {
+        let by_key = self.kinds[kind].by_key;
+        let prefix = owned::prefix_of(document_key);
+        let mut keys = Vec::new();
+        let mut cursor = by_key.cursor(reader);
+        let mut entry = cursor.seek(&prefix)?;
+        while let Some((key, value)) = entry {
+            if !key.starts_with(&prefix) || keys.len() == count_max {
+                break;
+            }
+            keys.push((key.to_vec(), Table::location(by_key, reader, value)?));
+            entry = cursor.next()?;
+        }
+        Ok(keys)
     }
 }
 

@@ -11,9 +11,9 @@ use crate::counters::names::names_in;
 use crate::due;
 use crate::ids::id;
 use crate::ids::identities::value_from;
+use crate::ids::owned;
 use crate::items::collections::{Collection, NO_COLLECTION};
 use crate::items::kinds::{ItemKind, PerKind};
-use crate::items::owned;
 use crate::items::record::{self, Head, RecordState};
 use crate::items::schema::{DATABASE_ID, Schema, tombstone_key};
 use crate::revisions::check::{FoundBases, check_revision, check_trees};
@@ -263,7 +263,7 @@ impl Check<'_> {
                 let mut named: Vec<Vec<u8>> =
                     names.iter().map(|name| ItemKind::Counter.key(&owned::id_of(item.id(), name))).collect();
                 named.sort();
-                let found = owned::keys_of(self.schema, self.tx, ItemKind::Counter, key, usize::MAX)?;
+                let found = self.schema.keys_of_document(self.tx, ItemKind::Counter, key, usize::MAX)?;
                 match found.into_iter().map(|(key, _)| key).eq(named) {
                     true => Ok(Ok(())),
                     false => Ok(Err(format!("the counters of '{}' are not those that it names", item.id()))),

@@ -296,6 +296,9 @@ impl Writing<'_, '_> {
         let document = self.find_item(ItemKind::Document, &document_key)?;
         // What was the last of a deleted document is so no more.
         self.leave_bin(&document_key)?;
+        for content in &revision.contents {
+            self.link_content(content)?;
+        }
         let stored = self.store_revision(
             place,
             &document_key,
@@ -309,6 +312,10 @@ impl Writing<'_, '_> {
                 is_imported: true,
             },
         )?;
+        // It holds them itself now, unless it was there before.
+        for content in &revision.contents {
+            self.release_content(content.hash())?;
+        }
         if document.is_none() {
             self.enter_bin(&document_key)?;
         }

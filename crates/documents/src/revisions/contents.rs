@@ -51,21 +51,29 @@ impl Revision<'_> {
     ///
     /// The record is damaged.
     pub fn attachment(&self, name: &str) -> Result<Option<RevisionAttachment>> {
+        Ok(self.attachments()?.into_iter().find(|attachment| id::is_same(&attachment.name, name)))
+    }
+
+    /// All attachments that the document had, in the order of its list.
+    ///
+    /// # Errors
+    ///
+    /// The record is damaged.
+    pub fn attachments(&self) -> Result<Vec<RevisionAttachment>> {
         let mut whole = Vec::new();
         self.document()?.write_metadata_only(&mut whole);
         let list = Raw::new(&whole).get("@metadata").and_then(|metadata| metadata.get(PROPERTY));
-        let Some(list) = list.filter(|list| list.kind() == Kind::Array) else { return Ok(None) };
+        let listed = list.filter(|list| list.kind() == Kind::Array).into_iter().flat_map(Raw::elements);
         let text = |attachment: Raw<'_>, name: &str| {
             attachment.get(name).and_then(Raw::as_str).unwrap_or_default().into_owned()
         };
-        let found = list.elements().find(|attachment| id::is_same(&text(*attachment, "Name"), name));
-        let Some(found) = found else { return Ok(None) };
-        // An imported list may have neither.
-        let content = hash_of(found).zip(found.get("Size").and_then(Raw::as_u64));
-        Ok(content.map(|(hash, size)| {
-            let (name, content_type) = (text(found, "Name"), text(found, "ContentType"));
-            RevisionAttachment { name, content_type, hash, size }
-        }))
+        let attachments = listed.filter_map(|attachment| {
+            // An imported list may have neither.
+            let (hash, size) = hash_of(attachment).zip(attachment.get("Size").and_then(Raw::as_u64))?;
+            let (name, content_type) = (text(attachment, "Name"), text(attachment, "ContentType"));
+            Some(RevisionAttachment { name, content_type, hash, size })
+        });
+        Ok(attachments.collect())
     }
 }
 

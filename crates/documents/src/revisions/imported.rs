@@ -3,6 +3,7 @@
 use json::{Kind, Minifier, Raw};
 
 use super::stored::Sizes;
+use crate::attachments::content::NewContent;
 use crate::ids::id;
 use crate::wire::content;
 use crate::{ChangeVector, Date, EMPTY_COLLECTION, Error, Flags, Result};
@@ -21,6 +22,8 @@ pub struct ImportedRevision {
     pub(crate) sizes: Sizes,
     /// Server metadata, stored metadata, body.
     pub(crate) content: Vec<u8>,
+    /// Contents of its attachments that come with it; the database has the others, or they are lost.
+    pub(crate) contents: Vec<NewContent>,
 }
 
 impl ImportedRevision {
@@ -61,7 +64,14 @@ impl ImportedRevision {
         let (parts, collection) = content::split(&mut content, revision)?;
         let sizes = Sizes { server, metadata: parts.metadata_size, body: parts.body_size };
         let collection = collection.unwrap_or_else(|| EMPTY_COLLECTION.to_owned());
-        Ok(ImportedRevision { document_id, vector, last_modified, flags, collection, sizes, content })
+        let contents = Vec::new();
+        Ok(ImportedRevision { document_id, vector, last_modified, flags, collection, sizes, content, contents })
+    }
+
+    /// The same with contents of its attachments that nothing else in the database has.
+    #[must_use]
+    pub fn with_contents(self, contents: Vec<NewContent>) -> ImportedRevision {
+        ImportedRevision { contents, ..self }
     }
 
     /// One whose parts were taken apart before, by an untrusted hand: it must be what the parts of [`Self::of`] can be.
@@ -81,7 +91,8 @@ impl ImportedRevision {
             return Err(bad());
         }
         let sizes = Sizes { server, metadata, body };
-        Ok(ImportedRevision { document_id, vector, last_modified, flags, collection, sizes, content: content.to_vec() })
+        let (content, contents) = (content.to_vec(), Vec::new());
+        Ok(ImportedRevision { document_id, vector, last_modified, flags, collection, sizes, content, contents })
     }
 
     /// The same of any text.
@@ -106,6 +117,7 @@ impl ImportedRevision {
             + self.vector.len()
             + self.collection.len()
             + self.content.len()
+            + self.contents.iter().map(|content| size_of::<NewContent>() + content.inline_size()).sum::<usize>()
     }
 }
 

@@ -418,6 +418,10 @@ impl<'b> Decoder<'b> {
             })?),
             revisions::CLEAN_BIN => RevisionsWrite::CleanBin { before: date(self)?, count_max: self.size()? },
             revisions::IMPORT => RevisionsWrite::Import(self.list(Decoder::imported_revision)?),
+            revisions::IMPORT_WITH_CONTENTS => RevisionsWrite::Import(self.list(|from| {
+                let revision = from.imported_revision()?;
+                Ok(revision.with_contents(from.list(Decoder::new_content)?))
+            })?),
             _ => return Err(bad("the change of revisions is not known")),
         })
     }

@@ -73,6 +73,7 @@ pub(super) mod revisions {
     pub const REVERT: u8 = 4;
     pub const IMPORT: u8 = 5;
     pub const CLEAN_BIN: u8 = 6;
+    pub const IMPORT_WITH_CONTENTS: u8 = 7;
 }
 
 /// The steps of uploads, as numbers that are stored.
@@ -369,7 +370,8 @@ impl Encoder<'_> {
                 self.number(*count_max as u64);
             }
             RevisionsWrite::Import(imported) => {
-                self.byte(revisions::IMPORT);
+                let has_contents = imported.iter().any(|revision| !revision.contents.is_empty());
+                self.byte(if has_contents { revisions::IMPORT_WITH_CONTENTS } else { revisions::IMPORT });
                 self.list(imported, |out, revision| {
                     out.text(&revision.document_id);
                     out.text(&revision.vector);
@@ -379,6 +381,9 @@ impl Encoder<'_> {
                     out.number(revision.sizes.server.into());
                     out.number(revision.sizes.metadata.into());
                     out.bytes(&revision.content);
+                    if has_contents {
+                        out.list(&revision.contents, |out, content| out.new_content(content));
+                    }
                 });
             }
         }

@@ -1,6 +1,6 @@
 //! Automatic indexes: the fields of one collection that queries have used, of its documents or of groups of them.
 
-use super::{Analysis, Field, FieldName, FieldNeeds, FieldUse, Fields, MarkedText, Places, VectorField};
+use super::{Analysis, Field, FieldName, FieldNeeds, FieldUse, Fields, MarkedText, MeasuredField, Places, VectorField};
 use crate::analysis::Analyzer;
 use crate::vector::VectorOptions;
 use json::Value;
@@ -10,7 +10,7 @@ use json::Value;
 pub struct AutomaticIndex {
     /// The collection, as the first query spelled it; `None`: all documents.
     pub collection: Option<String>,
-    /// Its fields, sorted by label, each name once. Of groups: keys, sums and [`COUNT`].
+    /// Its fields, sorted by label, each name once. Of groups: keys, sums, [`COUNT`] and [`MeasuredField`]s.
     fields: Vec<Field>,
     /// What documents are grouped by, in the order of the fields; empty: they are not.
     group_by: Vec<GroupedBy>,
@@ -87,6 +87,11 @@ impl AutomaticIndex {
     /// The fields that are keys of its groups.
     pub fn keys(&self) -> impl Iterator<Item = &Field> {
         self.fields.iter().filter(|field| self.is_key(field))
+    }
+
+    /// Whether its groups have fields that the reference does not know.
+    pub fn has_measures(&self) -> bool {
+        self.aggregates().any(|field| MeasuredField::of_name(&field.name.path).is_some())
     }
 
     fn is_key(&self, field: &Field) -> bool {
@@ -375,6 +380,24 @@ mod tests {
         let wide = one.widened_by(&grouped(&["Company", "Freight"], &[("Company", false)]));
         assert_eq!(wide.name(), "Auto/Orders/ByCountAndFreightReducedByCompany");
         assert!(wide.covers(&one) && AutomaticIndex::from_json(&wide.to_json()) == Some(wide));
+    }
+
+    #[test]
+    fn measures_of_groups_are_in_the_name() {
+        let key = GroupedBy { path: "Company".to_owned(), is_array: false };
+        let of = |paths: &[&str]| {
+            AutomaticIndex::grouped(
+                Some("Orders".to_owned()),
+                vec![key.clone()],
+                paths.iter().map(|path| field(path, false)),
+            )
+        };
+        let index = of(&["Company", "min(Freight)", "Count", "avg(Freight)", "Freight"]);
+        assert_eq!(index.name(), "Auto/Orders/ByCountAndFreightAndavg(Freight)Andmin(Freight)ReducedByCompany");
+        assert!(index.has_measures() && AutomaticIndex::from_json(&index.to_json()) == Some(index.clone()));
+        let sums = of(&["Company", "Freight"]);
+        assert!(!sums.has_measures() && index.covers(&sums) && !sums.covers(&index));
+        assert!(!AutomaticIndex::new(None, [field("min(Freight)", false)]).has_measures());
     }
 
     #[test]

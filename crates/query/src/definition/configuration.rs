@@ -42,6 +42,7 @@ enum Kind {
 
 use Kind::{Number, Switch, Text, Time, Whole};
 
+const FORMULA: Kind = Kind::OneOf(&["TfIdf", "Bm25"], "TfIdf or Bm25");
 const ENGINE: Kind = Kind::OneOf(&["Corax", "Lucene"], "Corax or Lucene");
 const ARCHIVED: Kind = Kind::OneOf(
     &["ExcludeArchived", "IncludeArchived", "ArchivedOnly"],
@@ -235,6 +236,16 @@ const LACKING: [(&str, Kind, &str); 51] = [
     ("Databases.CollectionOperationTimeoutInSec", Time, "300"),
 ];
 
+/// `TfIdf`, as the reference scores words and the default, or `Bm25`.
+pub(super) const SCORING: &str = "Indexing.FullText.Scoring";
+/// [`super::Bm25::k1`].
+pub(super) const BM25_K1: &str = "Indexing.FullText.Bm25.K1";
+/// [`super::Bm25::b`].
+pub(super) const BM25_B: &str = "Indexing.FullText.Bm25.B";
+
+/// Settings that indexes heed and databases cannot have for them: RavenDB knows none of them.
+const OF_INDEX: [(&str, Kind); 3] = [(SCORING, FORMULA), (BM25_K1, Number), (BM25_B, Number)];
+
 /// Settings that databases heed and indexes do not have.
 const OF_DATABASE: [(&str, Kind); 3] = [
     ("Indexing.DisableQueryOptimizerGeneratedIndexes", Switch),
@@ -314,8 +325,12 @@ impl SettingsOf {
         if OF_SERVER.into_iter().any(is) || is_of_server() {
             return Err(SettingRefused::OfServer);
         }
+        if self == SettingsOf::Database && OF_INDEX.into_iter().any(|(known, _)| is(known)) {
+            return Err(SettingRefused::NotSupported);
+        }
+        let of_index = OF_INDEX.into_iter().filter(|_| self == SettingsOf::Index);
         let of_database = OF_DATABASE.into_iter().filter(|_| self == SettingsOf::Database);
-        let taken = of_database.chain(TAKEN).find(|(known, _)| is(known)).map(|(_, kind)| (kind, None));
+        let taken = of_index.chain(of_database).chain(TAKEN).find(|(known, _)| is(known)).map(|(_, kind)| (kind, None));
         let lacking = || LACKING.into_iter().find(|(known, ..)| is(known)).map(|(_, kind, only)| (kind, Some(only)));
         let Some((kind, only)) = taken.or_else(lacking) else {
             return if self == SettingsOf::Index { Err(SettingRefused::Unknown) } else { Ok(()) };
@@ -378,6 +393,8 @@ mod tests {
             ("Indexing.Static.SearchEngineType", r#""lucene""#),
             ("Indexing.Analyzers.Default", r#""""#),
             ("Indexing.MaxStepsForScript", r#""10000""#),
+            ("Indexing.FullText.Scoring", r#""bm25""#),
+            ("Indexing.FullText.Bm25.K1", "1.5"),
         ] {
             check(name, value, Ok(()));
         }
@@ -392,6 +409,8 @@ mod tests {
             ("Indexing.IndexEmptyEntries", r#""1""#, "true or false"),
             ("Indexing.Static.SearchEngineType", r#""Nope""#, "Corax or Lucene"),
             ("Indexing.MaxStepsForScript", r#""x""#, "a whole number"),
+            ("Indexing.FullText.Scoring", r#""Nope""#, "TfIdf or Bm25"),
+            ("Indexing.FullText.Bm25.B", r#""x""#, "a number"),
         ] {
             check(name, value, Err(Malformed(kind)));
         }
@@ -416,6 +435,7 @@ mod tests {
         check("serverUrl", r#""http://x""#, Err(OfServer));
         check("Http.MaxRequestLineSizeInKb", r#""5""#, Err(OfServer));
         check("Patching.MaxStepsForScript", r#""5""#, Err(NotSupported));
+        check("indexing.fulltext.scoring", r#""Bm25""#, Err(NotSupported));
         check("Patching.MaxStepsForScript", r#""10000""#, Ok(()));
     }
 }

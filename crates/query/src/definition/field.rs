@@ -1,5 +1,6 @@
 //! Fields of an index: their names, which are paths into documents, and how their texts become terms.
 
+use super::scoring::Bm25;
 use crate::analysis::Analyzer;
 use crate::rql::{Path, Segment};
 use crate::spatial::SpatialOptions;
@@ -177,6 +178,11 @@ pub trait Fields {
     /// Whether entries and fields have weights of their own, so that results come in the order of their scores.
     fn boosts(&self) -> bool {
         false
+    }
+
+    /// The parameters by which texts are scored. `None`: as the reference scores them.
+    fn bm25(&self) -> Option<Bm25> {
+        None
     }
 
     /// Where the texts of a field are that words are marked in. `None`: they are not kept for that.

@@ -4,6 +4,7 @@ use super::archived::{self, ArchivedDocuments};
 use super::configuration::setting_text;
 use super::field_options::{spatials, storages, vectors};
 use super::output::{self, Output};
+use super::scoring::Bm25;
 use super::{ALL_DOCUMENTS, Analysis, Field, FieldName, FieldUse, Fields, IndexSource, MarkedText};
 use crate::analysis::Analyzer;
 use crate::mapping::{CompileError, Map, Reduce, ScriptRefused, Source};
@@ -37,6 +38,7 @@ pub struct MapIndex {
     missing_is_null: bool,
     /// What has none of the fields is indexed.
     indexes_empty: bool,
+    bm25: Option<Bm25>,
 }
 
 /// Why a definition is refused.
@@ -159,6 +161,11 @@ impl MapIndex {
         let is_on = |key| setting(key).is_some_and(|on| on.eq_ignore_ascii_case("true"));
         let missing_is_null = is_on("Indexing.IndexMissingFieldsAsNull");
         let indexes_empty = missing_is_null || is_on("Indexing.IndexEmptyEntries");
+        let bm25 = Bm25::of(given).map_err(DefinitionError::Invalid)?;
+        if bm25.is_some() && (reduce.is_some() || maps.iter().any(Map::boosts)) {
+            let form = "'Indexing.FullText.Scoring' = Bm25 in an index with a reduce or with Boost()";
+            return Err(DefinitionError::NotSupported(form.to_owned()));
+        }
         let fields = given.get("Fields");
         let (analyses, storages, spatials) = (analyses(&name, fields)?, storages(fields)?, spatials(fields)?);
         let reduces_spatial =
@@ -186,6 +193,7 @@ impl MapIndex {
             archived,
             missing_is_null,
             indexes_empty,
+            bm25,
         })
     }
 
@@ -385,6 +393,10 @@ impl Fields for MapIndex {
 
     fn boosts(&self) -> bool {
         self.maps.iter().any(Map::boosts)
+    }
+
+    fn bm25(&self) -> Option<Bm25> {
+        self.bm25
     }
 
     fn spatial(&self, field: &FieldUse) -> SpatialOptions {

@@ -3,7 +3,7 @@
 //! As in the reference, values are compared as JavaScript does: equal are those of one kind only; below and above, texts are compared as
 //! they are, and other pairs as numbers, of which null is 0. What is missing fits no comparison but `!=`; a property of what is missing or
 //! null is null. An object equals nothing; below and above it is the text `[object Object]`. Arrays and texts have a `length`. Unlike
-//! there, `in` and `all in` ask the elements of an array.
+//! there, `in` and `all in` ask the elements of an array. A document that `load` does not find is missing, and equals null.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -12,6 +12,8 @@ use documents::{Document, Snapshot};
 use json::{Kind, Raw};
 use script::Limits;
 
+use super::loaded_values::LoadedValues;
+use super::loading::Loads;
 use super::projection::Row;
 use super::scripted::{ScriptFailure, ScriptProjection, Scripted};
 use crate::definition::terms;
@@ -24,6 +26,7 @@ use crate::rql::Operator;
 pub struct ResultFilter<'p> {
     clause: &'p FilterClause,
     calls: Vec<ScriptProjection<'p>>,
+    loads: Loads<'p>,
     /// Is used again for each value.
     memory: Vec<u8>,
 }
@@ -38,18 +41,19 @@ impl<'p> ResultFilter<'p> {
     /// [`ScriptFailure::Script`]
     pub fn new(clause: &'p FilterClause, limits: Limits) -> Result<ResultFilter<'p>, ScriptFailure> {
         let calls = clause.calls.iter().map(|call| ScriptProjection::new(call, limits)).collect::<Result<_, _>>()?;
-        Ok(ResultFilter { clause, calls, memory: Vec::new() })
+        Ok(ResultFilter { clause, calls, loads: Loads::new(&clause.loads), memory: Vec::new() })
     }
 
-    /// Whether a result fits. Functions are called as far as their values are needed.
+    /// Whether a result fits. Functions are called, and documents loaded, as far as their values are needed.
     ///
-    /// * `snapshot`: where they load documents from.
+    /// * `snapshot`: where documents are loaded from.
     ///
     /// # Errors
     ///
-    /// [`ScriptFailure`] of a function.
+    /// [`ScriptFailure`] of a function or of `load`.
     pub fn holds(&mut self, row: &Row<'_>, snapshot: &Snapshot<'_>) -> Result<bool, ScriptFailure> {
-        FilterInput { row, snapshot, calls: &self.calls, memory: &mut self.memory }.holds(&self.clause.condition)
+        let ResultFilter { clause, calls, loads, memory } = self;
+        FilterInput { row, snapshot, calls, loads, loaded: None, memory }.holds(&clause.condition)
     }
 }
 
@@ -58,6 +62,9 @@ struct FilterInput<'a> {
     row: &'a Row<'a>,
     snapshot: &'a Snapshot<'a>,
     calls: &'a [ScriptProjection<'a>],
+    loads: &'a Loads<'a>,
+    /// What `load` found for this result. `None` until a condition asks.
+    loaded: Option<LoadedValues>,
     memory: &'a mut Vec<u8>,
 }
 
@@ -86,7 +93,7 @@ impl FilterInput<'_> {
             FilterCondition::Compare(operand, operator, scalar) => self.compared(operand, *operator, scalar)?,
             FilterCondition::CompareFields(left, operator, right) => {
                 let scalar = match self.with_value(right, scalar)? {
-                    None if self.is_in_nothing(right) => Some(Scalar::Null),
+                    None if self.is_in_nothing(right)? => Some(Scalar::Null),
                     scalar => scalar.flatten(),
                 };
                 let Some(scalar) = scalar else { return Ok(*operator == Operator::NotEqual) };
@@ -120,18 +127,35 @@ impl FilterInput<'_> {
 
     fn compared(&mut self, operand: &Operand, operator: Operator, scalar: &Scalar) -> Result<bool, ScriptFailure> {
         let is_met = match self.with_value(operand, |value| is_met(operator, value, scalar))? {
-            None if self.is_in_nothing(operand) => Some(is_met(operator, Raw::new(b"null"), scalar)),
+            None if self.is_in_nothing(operand)? => Some(is_met(operator, Raw::new(b"null"), scalar)),
             is_met => is_met,
         };
         Ok(is_met.unwrap_or(operator == Operator::NotEqual))
     }
 
-    /// Whether an operand is a property of what is missing, or null.
-    fn is_in_nothing(&mut self, operand: &Operand) -> bool {
-        let Operand::Of(Projected::Path { steps, .. }) = operand else { return false };
-        let Some((_, before @ [_, ..])) = steps.split_last() else { return false };
+    /// Whether an operand is a property of what is missing, or null; or a document that `load` did not find.
+    fn is_in_nothing(&mut self, operand: &Operand) -> Result<bool, ScriptFailure> {
         self.memory.clear();
-        !write_steps(before, self.row, self.memory) || self.memory == b"null"
+        let (place, before) = match operand {
+            Operand::Of(Projected::Path { steps, .. }) => {
+                let Some((_, before @ [_, ..])) = steps.split_last() else { return Ok(false) };
+                return Ok(!write_steps(before, self.row, self.memory) || self.memory == b"null");
+            }
+            Operand::Loaded { place, steps } => (*place, steps.split_last().map_or(&[][..], |(_, before)| before)),
+            Operand::LoadedId(place) => (*place, &[][..]),
+            Operand::Of(_) | Operand::Called(_) => return Ok(false),
+        };
+        let is_there = self.loaded()?.value(place).is_some_and(|value| write_path(before, value, &mut Vec::new()));
+        Ok(!is_there)
+    }
+
+    /// What `load` found for this result.
+    fn loaded(&mut self) -> Result<&LoadedValues, ScriptFailure> {
+        let loaded = match self.loaded.take() {
+            Some(loaded) => loaded,
+            None => LoadedValues::load(self.loads, self.row, self.snapshot)?,
+        };
+        Ok(self.loaded.insert(loaded))
     }
 
     fn has_value(&mut self, operand: &Operand, ask: impl FnOnce(Raw<'_>) -> bool) -> Result<bool, ScriptFailure> {
@@ -155,6 +179,21 @@ impl FilterInput<'_> {
                     None => return Ok(None),
                 };
                 return Ok(Some(ask(Raw::new(&given))));
+            }
+            Operand::Loaded { place, steps } => {
+                let Some(value) = self.loaded()?.value(*place) else { return Ok(None) };
+                let mut memory = Vec::new();
+                let write = |steps: &[PathStep], out: &mut Vec<u8>| write_path(steps, value, out);
+                let is_there = match steps.split_last() {
+                    Some((PathStep::Name(name), of)) if is_member(name) => write_member(of, name, write, &mut memory),
+                    _ => write(steps, &mut memory),
+                };
+                return Ok(is_there.then(|| ask(Raw::new(&memory))));
+            }
+            Operand::LoadedId(place) => {
+                let Some(id) = self.loaded()?.id(*place) else { return Ok(None) };
+                let id = json::Value::from(id).to_vec();
+                return Ok(Some(ask(Raw::new(&id))));
             }
         };
         let is_there = write_operand(projected, row, self.memory);
@@ -191,8 +230,8 @@ fn write_operand(operand: &Projected, row: &Row<'_>, memory: &mut Vec<u8>) -> bo
     memory.clear();
     match operand {
         Projected::Path { steps, .. } => match steps.split_last() {
-            Some((PathStep::Name(name), of @ [_, ..])) if is_of_csharp(name) || name == "length" => {
-                write_member(of, name, row, memory)
+            Some((PathStep::Name(name), of @ [_, ..])) if is_member(name) => {
+                write_member(of, name, |steps, out| write_steps(steps, row, out), memory)
             }
             _ => write_steps(steps, row, memory),
         },
@@ -217,18 +256,24 @@ fn write_operand(operand: &Projected, row: &Row<'_>, memory: &mut Vec<u8>) -> bo
     }
 }
 
-/// Whether paths of other clauses give it of values that are no objects, as members in C#. In JavaScript such values lack it.
-fn is_of_csharp(name: &str) -> bool {
-    matches!(name, "Length" | "Count") || part_named(name).is_some()
+/// Whether values that are no objects may have it: `length`, and what paths of other clauses give, as members in C#. In JavaScript such
+/// values lack those.
+fn is_member(name: &str) -> bool {
+    matches!(name, "length" | "Length" | "Count") || part_named(name).is_some()
 }
 
 /// Writes a member that is a property of objects and, if it is `length`, the length of arrays and texts, as in JavaScript. As in the
 /// reference, a missing value has the length 0.
 ///
-/// * `of`: the path of the value; `memory`: empty.
-fn write_member(of: &[PathStep], name: &str, row: &Row<'_>, memory: &mut Vec<u8>) -> bool {
+/// * `of`: the path of the value; `write`: appends what stands at a path, if anything does; `memory`: empty.
+fn write_member(
+    of: &[PathStep],
+    name: &str,
+    write: impl Fn(&[PathStep], &mut Vec<u8>) -> bool,
+    memory: &mut Vec<u8>,
+) -> bool {
     let is_length = name == "length";
-    if !write_steps(of, row, memory) {
+    if !write(of, memory) {
         memory.push(b'0');
         return is_length;
     }

@@ -116,6 +116,11 @@ impl<'l> Loads<'l> {
         Ok(loaded)
     }
 
+    /// Whether each of them finds several documents.
+    pub fn are_arrays(&self) -> impl Iterator<Item = bool> {
+        self.loads.iter().map(|Loading { load, .. }| load.is_array)
+    }
+
     /// What a script gets of what was loaded.
     ///
     /// * `loaded`: as [`Loads::load`] gives it.

@@ -12,6 +12,7 @@ mod filter;
 mod highlight;
 mod label_order;
 mod likeness;
+mod loaded_values;
 mod loading;
 mod order;
 mod projection;

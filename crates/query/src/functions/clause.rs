@@ -1,7 +1,7 @@
 //! The places of a query in which functions stand, and what a function means in each.
 
 use super::facet::Measures;
-use crate::definition::{Analysis, Places};
+use crate::definition::{Analysis, Measure, Places};
 use crate::plan::{
     Condition, Filter, FilterCondition, FilterPlanner, Includes, Parameters, Planner, Refused, SortBy, VectorTarget,
 };
@@ -119,6 +119,8 @@ pub(crate) enum GroupField {
     Count,
     /// The sum of a field.
     Sum,
+    /// What is computed of the numbers of a field.
+    Measure(Measure),
 }
 
 impl Use {

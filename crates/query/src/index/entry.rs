@@ -144,6 +144,22 @@ impl Entry {
         Ok(())
     }
 
+    /// Keeps how many words each field in words has: [`super::Norm::of_length`]. To be called once, behind all words.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::add`].
+    pub fn add_lengths(&mut self) -> Result<()> {
+        let mut fields: Vec<FieldNumber> = self.words.iter().map(|(field, _)| *field).collect();
+        fields.sort_unstable();
+        for of_one in fields.chunk_by(|one, other| one == other) {
+            if let Some(field) = of_one.first() {
+                self.add_norm(*field, super::Norm::of_length(of_one.len()))?;
+            }
+        }
+        Ok(())
+    }
+
     /// Keeps the coordinates of a shape beside the terms that it is found by.
     ///
     /// # Errors

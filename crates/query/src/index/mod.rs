@@ -34,7 +34,7 @@ pub use dictionary::number::Number;
 pub use dictionary::term::{FieldNumber, Kind, StoredTerm, Term};
 pub use dictionary::term_entries::TermEntries;
 pub use dictionary::terms::Terms;
-pub use dictionary::words::{FieldNorms, Norm, WordFrequencies, WordSequence};
+pub use dictionary::words::{FieldLengths, FieldNorms, Norm, WordFrequencies, WordSequence};
 pub use entry::{Entry, EntryId};
 pub use error::{Error, Result};
 pub use groups::group::{

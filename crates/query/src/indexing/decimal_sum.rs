@@ -1,5 +1,7 @@
 //! Sums of numbers: exact (decimal) as long as 28 digits suffice, else as doubles.
 
+use std::cmp::Ordering;
+
 use json::Raw;
 use rust_decimal::Decimal;
 
@@ -37,7 +39,16 @@ impl DecimalSum {
         }
     }
 
-    fn double(self) -> f64 {
+    /// Sums as well as single numbers have an order.
+    pub fn order(self, other: DecimalSum) -> Ordering {
+        match (self, other) {
+            (DecimalSum::Exact(one), DecimalSum::Exact(other)) => one.cmp(&other),
+            (one, other) => one.double().total_cmp(&other.double()),
+        }
+    }
+
+    /// As a double.
+    pub fn double(self) -> f64 {
         match self {
             DecimalSum::Exact(decimal) => double(decimal),
             DecimalSum::Double(double) => double,

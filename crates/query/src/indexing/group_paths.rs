@@ -32,6 +32,11 @@ impl Path {
         path
     }
 
+    /// The same under another name.
+    pub fn named(self, name: &str) -> Path {
+        Path { name: name.to_owned(), ..self }
+    }
+
     fn of(path: &str) -> Path {
         let metadata = in_metadata(path);
         let mut steps = Vec::new();
@@ -172,6 +177,28 @@ impl Values<'_> {
             Values::Made(made) => added(Some(Raw::new(made))),
         }
     }
+
+    /// Adds the numbers of a row to a list: null and missing are none, of an array all are. `None`: there is something else.
+    pub fn numbers(&self, row: usize, list: &mut Vec<DecimalSum>) -> Option<()> {
+        match self {
+            Values::Each(values) => add_numbers(values.get(row).copied().flatten(), list),
+            Values::One(value) => add_numbers(*value, list),
+            Values::Made(made) => add_numbers(Some(Raw::new(made)), list),
+        }
+    }
+}
+
+/// The recursion is as deep as arrays in arrays, whose depth is bounded.
+fn add_numbers(value: Option<Raw<'_>>, list: &mut Vec<DecimalSum>) -> Option<()> {
+    match value {
+        None => {}
+        Some(value) => match value.kind() {
+            Kind::Null => {}
+            Kind::Array => value.elements().try_for_each(|element| add_numbers(Some(element), list))?,
+            _ => list.push(DecimalSum::of(value)?),
+        },
+    }
+    Some(())
 }
 
 fn added(value: Option<Raw<'_>>) -> Option<DecimalSum> {

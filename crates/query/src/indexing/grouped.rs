@@ -38,6 +38,11 @@ pub(super) trait Groups: Reduces {
     ///
     /// What is to be told of a document that cannot be mapped.
     fn map(&mut self, document: &Document<'_>, loading: Loading<'_>, give: Give<'_>) -> Result<(), MapError>;
+
+    /// What the root of a group gives, as the result that users see.
+    fn finish(&self, result: Vec<u8>) -> Vec<u8> {
+        result
+    }
 }
 
 /// Takes a value and its group; an error ends the mapping of the document.
@@ -274,8 +279,9 @@ impl GroupedEntries {
                 leaves.push(number, value);
             }
             let groups = &mut batch.groups;
-            let outcome = apply(snapshot, group, (before, after), &mut leaves, &*self.groups, groups)?;
-            if let Outcome::Results(results) = &outcome {
+            let mut outcome = apply(snapshot, group, (before, after), &mut leaves, &*self.groups, groups)?;
+            if let Outcome::Results(results) = &mut outcome {
+                results.iter_mut().for_each(|result| *result = self.groups.finish(std::mem::take(result)));
                 results_bytes += results.iter().map(Vec::len).sum::<usize>();
             }
             if results_bytes > results_bytes_max {

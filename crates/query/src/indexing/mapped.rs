@@ -220,6 +220,9 @@ impl Values<'_> {
         for (field, value) in fields.iter().zip(output.values) {
             self.add(*field, value)?;
         }
+        if self.definition.bm25().is_some() {
+            return self.entry.add_lengths();
+        }
         if !self.definition.boosts() {
             return Ok(());
         }

@@ -17,6 +17,7 @@ mod loaded_ids;
 mod map_runner;
 mod mapped;
 mod mapped_groups;
+mod measuring;
 mod places;
 mod progress;
 mod reduce_tree;

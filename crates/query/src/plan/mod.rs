@@ -219,9 +219,10 @@ impl Plan {
         }
     }
 
-    /// Whether JavaScript is run for its results, which may take long and load other documents.
+    /// Whether JavaScript is run for its results, or a filter loads other documents: it may take long, and depend on more than the results.
     pub fn runs_scripts(&self) -> bool {
-        self.script.is_some() || self.filter.as_ref().is_some_and(|filter| !filter.calls.is_empty())
+        let is_long = |filter: &FilterClause| !filter.calls.is_empty() || !filter.loads.is_empty();
+        self.script.is_some() || self.filter.as_ref().is_some_and(is_long)
     }
 
     /// What it has that `explain` cannot tell of.

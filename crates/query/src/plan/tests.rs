@@ -431,7 +431,6 @@ fn what_is_run_is_told_from_what_is_read() {
 #[test]
 fn what_is_not_there_is_refused_by_name() {
     for (text, feature) in [
-        ("from Users include revisions('x')", "revisions() in 'include'"),
         ("from Users (Revisions = true)", "revisions"),
         ("declare timeseries f(x) { from x.T } from Users as u select f(u)", "'declare timeseries'"),
         ("from Users where search(id(), 'x')", "search() of id()"),
@@ -442,6 +441,28 @@ fn what_is_not_there_is_refused_by_name() {
         let is_unsupported = matches!(refused, Refused::NotSupported(_) | Refused::MissingFeature(_));
         assert!(is_unsupported && refused.to_string().contains(feature), "{text}: {refused:?}");
     }
+}
+
+#[test]
+fn a_filter_loads_what_its_conditions_name() {
+    let loads = |filter: &str| {
+        let text = format!("declare function f(c) {{ return c }} from Users as u load u.A as a, a.B as b {filter}");
+        let clause = plan(&text, "{}").unwrap().filter.unwrap();
+        let names = |loads: &[Load]| loads.iter().map(|load| load.alias.clone()).collect::<Vec<_>>().join(" ");
+        (names(&clause.loads), clause.calls.iter().map(|call| names(&call.loads)).collect::<Vec<_>>().join("|"))
+    };
+    let check = |filter: &str, own: &str, calls: &str| {
+        assert_eq!(loads(filter), (own.to_owned(), calls.to_owned()), "{filter}");
+    };
+    check("filter u.Name = 'x'", "", "");
+    check("filter a.Name = 'x'", "a b", "");
+    check("filter u.Name = b.Name", "a b", "");
+    check("filter id(b) = 'x'", "a b", "");
+    check("filter 'a.Name' = 'x'", "", "");
+    check("filter f(u)", "", "");
+    check("filter f(a) or f(u)", "", "a b|");
+    check("filter f(f(b)) and a.N = 1", "a b", "a b");
+    check("filter exists(a)", "a b", "");
 }
 
 #[test]

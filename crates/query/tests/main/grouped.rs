@@ -56,7 +56,8 @@ fn definitions() -> Vec<IndexDefinition> {
         needs: FieldNeeds::default(),
     };
     let key = GroupedBy { path: "L[].G".to_owned(), is_array: false };
-    let automatic = AutomaticIndex::grouped(Some("Us".to_owned()), vec![key], ["L[].G", "L[].N", "Count"].map(field));
+    let paths = ["L[].G", "L[].N", "Count", "min(L[].N)", "max(L[].N)", "avg(L[].N)"];
+    let automatic = AutomaticIndex::grouped(Some("Us".to_owned()), vec![key], paths.map(field));
     vec![defined(parts), defined(whole), IndexDefinition::Automatic(automatic)]
 }
 
@@ -74,6 +75,10 @@ fn check(index: &Index, definition: &IndexDefinition, model: &Model) {
         let sums = expected.entry(format!("g{group}")).or_default();
         *sums = (sums.0 + n, sums.1 + 1);
     }
+    let numbers_of = |group: &str| {
+        let lines = model.values().flatten().filter(move |(own, _)| format!("g{own}") == group);
+        lines.map(|(_, n)| *n as f64).collect::<Vec<f64>>()
+    };
     let [g, n] = if definition.as_map().is_some() { ["G", "N"] } else { ["L[].G", "L[].N"] };
     let snapshot = index.read().unwrap();
     let mut found = BTreeMap::new();
@@ -86,6 +91,15 @@ fn check(index: &Index, definition: &IndexDefinition, model: &Model) {
         let key = stored.get(g).unwrap().as_str().unwrap().into_owned();
         let field = snapshot.field(g).unwrap().unwrap();
         assert_eq!(snapshot.term(field, Term::Text(&key)).unwrap().next().unwrap(), Some(id), "{key}");
+        if definition.as_map().is_none() {
+            let measured =
+                ["min", "max", "avg"].map(|name| stored.get(&format!("{name}({n})")).unwrap().as_f64().unwrap());
+            let numbers = numbers_of(&key);
+            let sum: f64 = numbers.iter().sum();
+            let (least, greatest) =
+                (numbers.iter().copied().reduce(f64::min), numbers.iter().copied().reduce(f64::max));
+            assert_eq!(measured, [least.unwrap(), greatest.unwrap(), sum / numbers.len() as f64], "{key}");
+        }
         assert!(found.insert(key, (number(n), number("Count"))).is_none(), "a group comes twice");
     }
     assert_eq!(found, expected);

@@ -51,6 +51,7 @@ pub(crate) mod submit;
 pub(crate) mod subscriptions;
 pub(crate) mod tasks;
 pub(crate) mod tcp_info;
+pub(crate) mod test_connection;
 pub(crate) mod test_endpoints;
 pub(crate) mod topology;
 pub(crate) mod traffic_watch;

@@ -195,6 +195,18 @@ pub(crate) fn decode_segment(text: &str) -> Cow<'_, str> {
     Cow::Owned(decode(&text.replace('+', "%2B")).into_owned())
 }
 
+/// A name as a segment or value of a target: all but letters, digits and `-._~` are percent-encoded.
+pub(crate) fn encode_segment(name: &str) -> String {
+    let mut encoded = String::with_capacity(name.len());
+    for byte in name.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => encoded.push(char::from(byte)),
+            byte => encoded.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    encoded
+}
+
 fn hex(digit: u8) -> Option<u8> {
     match digit {
         b'0'..=b'9' => Some(digit - b'0'),

@@ -19,7 +19,8 @@ use crate::handlers::{
     compactions, compare_exchange, configuration, constraints, counters, databases, diagnostics, docs, due, health,
     hilo, identities, indexes, info_package, live, log_configuration, mcp, members, metrics, monitoring, multi_get,
     node_info, operations, pages, patches, queries, restores, revisions, safety, sample_data, signing_in, smuggler,
-    statistics, streams, studio, subscriptions, tasks, tcp_info, test_endpoints, topology, traffic_watch,
+    statistics, streams, studio, subscriptions, tasks, tcp_info, test_connection, test_endpoints, topology,
+    traffic_watch,
 };
 use crate::messages::reply::Reply;
 
@@ -370,6 +371,7 @@ pub static ROUTES: &[Route] = &[
     now("GET", "/admin/traffic-watch/configuration", Operator, traffic_watch::get),
     later("POST", "/admin/traffic-watch/configuration", Operator, pending!(traffic_watch::post)),
     of_client(later("GET", "/admin/test/delay", Operator, pending!(test_endpoints::delay))),
+    later("POST", "/admin/test-connection", Operator, pending!(test_connection::post)),
     // Known to clients, and not there yet.
     now("GET", "/info/tcp", ValidUser, tcp_info::get),
     now("GET", "/databases/*/info/tcp", Read, tcp_info::get),
@@ -383,7 +385,6 @@ pub static ROUTES: &[Route] = &[
     missing("DELETE", "/admin/databases/orchestrator", Operator, Feature::Sharding),
     missing("PUT", "/admin/databases/shard", Operator, Feature::Sharding),
     missing("POST", "/admin/console", Operator, Feature::AdminConsole),
-    missing("POST", "/admin/test-connection", Operator, Feature::Replication),
     missing("POST", "/databases/*/admin/documents-compression/config", Admin, Feature::DocumentsCompression),
     missing("POST", "/databases/*/admin/transactions/start-recording", Admin, Feature::TransactionRecording),
     missing("POST", "/databases/*/admin/transactions/stop-recording", Admin, Feature::TransactionRecording),

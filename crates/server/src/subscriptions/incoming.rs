@@ -7,7 +7,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use crate::limits::TCP_MESSAGE_SIZE_MAX;
 
 /// The objects that a client sends.
-pub(super) struct Incoming<R> {
+pub(crate) struct Incoming<R> {
     reader: R,
     bytes: Vec<u8>,
     scan: Scan,

@@ -10,6 +10,9 @@ const VERSION: i64 = 53_000;
 /// The oldest.
 const VERSION_MIN: i64 = 40;
 
+/// The version of the message by which servers test a connection.
+pub(crate) const TEST_VERSION: i64 = 50;
+
 const SUBSCRIPTION_EXCEPTION: &str = "Raven.Client.Exceptions.Documents.Subscriptions.Subscription";
 
 /// What a connection is for.
@@ -17,6 +20,8 @@ const SUBSCRIPTION_EXCEPTION: &str = "Raven.Client.Exceptions.Documents.Subscrip
 pub(super) enum Purpose {
     /// A worker of a subscription of this database.
     Subscription { database: String, version: i64 },
+    /// Another server tests whether it reaches this one, perhaps for a database.
+    Test { database: Option<String>, version: i64 },
     /// Nothing: the client gives up.
     Drop,
     /// A version or an operation that is not supported, with the reason.
@@ -33,6 +38,10 @@ impl Purpose {
                 "the protocol of subscriptions has the versions {VERSION_MIN} to {VERSION}, not {version}"
             )),
             "Subscription" => Purpose::Subscription { database: text("DatabaseName").to_owned(), version },
+            "TestConnection" => {
+                let database = Some(text("DatabaseName").to_owned()).filter(|name| !name.is_empty());
+                Purpose::Test { database, version }
+            }
             "Drop" => Purpose::Drop,
             operation => Purpose::Refused(format!(
                 "'{}' is not supported on this port: it serves subscriptions",

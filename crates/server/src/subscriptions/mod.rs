@@ -22,4 +22,6 @@ mod messages;
 mod session;
 
 pub(crate) use batch::Frames;
+pub(crate) use incoming::Incoming;
+pub(crate) use messages::TEST_VERSION;
 pub(crate) use session::serve;

@@ -14,7 +14,7 @@ use tokio::time::{Instant, timeout};
 
 use super::batch::Frames;
 use super::incoming::Incoming;
-use super::messages::{self, Ending, Purpose, WorkerRequest};
+use super::messages::{self, Ending, Purpose, TEST_VERSION, WorkerRequest};
 use crate::bells::Watched;
 use crate::bridge::Pool;
 use crate::database_opening;
@@ -108,13 +108,17 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin + 'static> Session<S> {
         let message = self.first_message().await?;
         let (name, version) = match Purpose::of(&message) {
             Purpose::Subscription { database, version } => (database, version),
+            Purpose::Test { database, version } => {
+                self.answer_test(database.as_deref(), version).await?;
+                return Ok(None);
+            }
             Purpose::Drop => return Ok(None),
             Purpose::Refused(reason) => {
                 self.send(&messages::mismatch(&reason)).await?;
                 // The client may try another version, or say that it gives up.
                 return match Purpose::of(&self.first_message().await?) {
                     Purpose::Subscription { .. } => Err(Gone::Client("it does not know our versions".to_owned())),
-                    Purpose::Drop | Purpose::Refused(_) => Ok(None),
+                    Purpose::Drop | Purpose::Refused(_) | Purpose::Test { .. } => Ok(None),
                 };
             }
         };
@@ -131,6 +135,20 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin + 'static> Session<S> {
                 Ok(None)
             }
         }
+    }
+
+    /// Answers another server that tests the connection.
+    async fn answer_test(&mut self, database: Option<&str>, version: i64) -> Outcome<()> {
+        let access = if database.is_some() { Access::Read } else { Access::ValidUser };
+        let answer = match access::check(&self.peer.identity, access, database) {
+            Err(refused) => messages::greeting("AuthorizationFailed", TEST_VERSION, Some(&refused.message())),
+            Ok(_) if version != TEST_VERSION => {
+                let reason = format!("Not supporting version {version} for TestConnection");
+                messages::greeting("TcpVersionMismatch", TEST_VERSION, Some(&reason))
+            }
+            Ok(_) => messages::greeting("Ok", TEST_VERSION, None),
+        };
+        self.send(&answer).await
     }
 
     /// Connects to the subscription, perhaps after others have left; `None`: the client was told why not.

@@ -72,6 +72,7 @@ fn a_filter_chooses_what_is_changed() {
     check("from Ts filter N < 7", &[7, 8, 9]);
     check("from Ts where N > 2 filter N < 7", &[0, 1, 2, 7, 8, 9]);
     check("from index 'F' where N > 2 filter N < 7", &[0, 1, 2, 7, 8, 9]);
+    check("from Ts as t load 'ts/7' as s filter t.N < s.N", &[7, 8, 9]);
 }
 
 /// An index has two entries for each document.

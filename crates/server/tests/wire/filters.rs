@@ -243,8 +243,72 @@ fn declared_functions_are_asked() {
     let calls = vec!["f(o)"; 17].join(" or ");
     let many = format!("declare function f(o) {{ return true }} from Orders as o filter {calls}");
     refused(&many, 400, "InvalidQueryException", "'filter' calls more than 16 functions");
-    let loaded = "declare function f(c) { return true } from Orders as o load o.T as c filter f(c)";
-    refused(loaded, 501, "", "loaded documents in 'filter'");
+}
+
+/// As in the reference, but for arrays of documents, which it cannot parse, given ids, which it does not load, and a document that is not
+/// there: its null is the one of a property that is null.
+#[test]
+fn loaded_documents_are_asked() {
+    let wire = Wire::with_database();
+    for (id, document) in [
+        ("c/1", r#"{"Name":"Ann","N":5,"H":"h/1","Tags":["a","b"],"@metadata":{"@collection":"Cs"}}"#),
+        ("h/1", r#"{"T":"head","@metadata":{"@collection":"Hs"}}"#),
+        ("users/1", r#"{"C":"c/1","L":5,"Cs":["c/1","c/2"],"@metadata":{"@collection":"Os"}}"#),
+        ("users/2", r#"{"C":"c/2","L":6,"Cs":[],"@metadata":{"@collection":"Os"}}"#),
+        ("users/3", r#"{"C":null,"L":7,"Cs":["c/2"],"@metadata":{"@collection":"Os"}}"#),
+        ("users/4", r#"{"L":5,"@metadata":{"@collection":"Os"}}"#),
+    ] {
+        wire.put(id, document);
+    }
+    let check = |query: &str, expected: &str| assert_eq!(ask(&wire, query), expected, "{query}");
+    let one = |filter: &str, expected: &str| check(&format!("from Os as o load o.C as c filter {filter}"), expected);
+    one("c.Name = 'Ann'", "1 | [1, 3, 4]");
+    one("c.Name != 'Ann'", "2 3 4 | [3, 1, 4]");
+    one("c.Name = null", "2 3 4 | [3, 1, 4]");
+    one("c.N = o.L", "1 | [1, 3, 4]");
+    one("c.N = L", "1 | [1, 3, 4]");
+    one("o.L = c.N", "1 | [1, 3, 4]");
+    one("o.L >= c.N", "1 2 3 4 | [4, 0, 4]");
+    one("c.N < 10", "1 2 3 4 | [4, 0, 4]");
+    one("c.N between 5 and $p", "1 | [1, 3, 4]");
+    one("startsWith(c.Name, 'A') and endsWith(c.Name, 'n') and regex(c.Name, '^A')", "1 | [1, 3, 4]");
+    one("exists(c.Name)", "1 | [1, 3, 4]");
+    one("exists(c)", "1 | [1, 3, 4]");
+    one("c = null", "2 3 4 | [3, 1, 4]");
+    one("c != null", "1 | [1, 3, 4]");
+    one("id(c) = 'c/1'", "1 | [1, 3, 4]");
+    one("o.C = id(c)", "1 3 | [2, 2, 4]");
+    one("id() = 'users/2'", "2 | [1, 3, 4]");
+    one("c.Name in ('Ann', 'Bob')", "1 | [1, 3, 4]");
+    one("c.Tags = 'a'", " | [0, 4, 4]");
+    one("c.Tags[0] = 'a'", "1 | [1, 3, 4]");
+    one("c.Tags.length = 2", "1 | [1, 3, 4]");
+    one("c.Tags all in ('b', 'a')", "1 | [1, 3, 4]");
+    one("c.'@metadata'.'@collection' = 'Cs' and c.'@metadata'.'@id' = 'c/1'", "1 | [1, 3, 4]");
+    one("true and not c.Name = 'Ann' filter_limit 3", "2 3 | [2, 1, 3]");
+    one("c.Name = 'Ann' select c.N as Age", "1 | [1, 3, 4]");
+    check("from Os load C as c filter c.N = 5", "1 | [1, 3, 4]");
+    check("from Os as o load o.C as c, c.H as h filter h.T = 'head'", "1 | [1, 3, 4]");
+    check("from Os as o where o.L = 5 load o.C as c filter c.Name = 'Ann'", "1 | [2, 1, 2]");
+    check("from Os as o load 'c/1' as c filter c.N = o.L", "1 4 | [2, 2, 4]");
+    let several = |filter: &str, expected: &str| {
+        check(&format!("from Os as o load o.Cs as cs[] filter {filter}"), expected);
+    };
+    several("cs[0].Name = 'Ann'", "1 | [1, 3, 4]");
+    several("cs[].Name in ('Ann')", "1 | [1, 3, 4]");
+    several("cs.Name in ('Ann')", "1 | [1, 3, 4]");
+    several("cs.length = 0", "2 3 4 | [3, 1, 4]");
+    const VALUE: &str = "declare function f(c) { return c != null && c.N == 5 }";
+    check(&format!("{VALUE} from Os as o load o.C as c filter f(c)"), "1 | [1, 3, 4]");
+    check(&format!("{VALUE} from Os as o load o.C as c filter f(c) and c.Name = 'Bob'"), " | [0, 4, 4]");
+    const OF_BOTH: &str = "declare function f(o, c) { return c ? c.N : -1 }";
+    check(&format!("{OF_BOTH} from Os as o load o.C as c filter f(o, c) = o.L"), "1 | [1, 3, 4]");
+    const COUNT: &str = "declare function f(cs) { return cs.length }";
+    check(&format!("{COUNT} from Os as o load o.Cs as cs[] filter f(cs) = 1"), "1 | [1, 3, 4]");
+    let body = r#"{"Query":"from Os as o load o.Cs as c filter c.N = 5"}"#;
+    let answer = wire.call("POST /databases/db/queries", body);
+    assert_eq!(answer.status, 400, "{}", answer.text());
+    assert!(answer.text().contains("did you forget '[]'"), "{}", answer.text());
 }
 
 /// What a function loads may have changed, although the collection did not.
@@ -260,6 +324,21 @@ fn an_answer_that_depends_on_loaded_documents_is_not_taken_for_the_same() {
     wire.put("settings/1", r#"{"Least":0,"@metadata":{"@collection":"Settings"}}"#);
     let changed = wire.call_with("POST /databases/db/queries", &[&header], query);
     assert!(changed.text().starts_with("{\"TotalResults\":3,"), "{} {}", changed.status, changed.text());
+}
+
+/// The same of what `load` finds.
+#[test]
+fn an_answer_that_depends_on_loaded_values_is_not_taken_for_the_same() {
+    let wire = Wire::with_database();
+    wire.put("users/1", r#"{"C":"c/1","@metadata":{"@collection":"Os"}}"#);
+    wire.put("c/1", r#"{"N":1,"@metadata":{"@collection":"Cs"}}"#);
+    let query = br#"{"Query":"from Os as o load o.C as c filter c.N = 1"}"#;
+    let answer = wire.call_with("POST /databases/db/queries", &[], query);
+    assert!(answer.text().starts_with("{\"TotalResults\":1,"), "{}", answer.text());
+    let header = format!("If-None-Match: \"{}\"", answer.header("etag").unwrap());
+    wire.put("c/1", r#"{"N":2,"@metadata":{"@collection":"Cs"}}"#);
+    let changed = wire.call_with("POST /databases/db/queries", &[&header], query);
+    assert!(changed.text().starts_with("{\"TotalResults\":0,"), "{} {}", changed.status, changed.text());
 }
 
 fn with_orders() -> Wire {

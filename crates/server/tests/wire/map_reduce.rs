@@ -192,8 +192,8 @@ fn a_query_groups_documents_by_an_index_of_its_own() {
     );
     for (query, message) in [
         (
-            "from Orders group by Company select avg(Freight)",
-            "Unknown aggregation method in SELECT clause of the group by query: 'avg'",
+            "from Orders group by Company select median(Freight)",
+            "Unknown aggregation method in SELECT clause of the group by query: 'median'",
         ),
         (
             "from Orders group by Company where Foo = 1",
@@ -201,10 +201,76 @@ fn a_query_groups_documents_by_an_index_of_its_own() {
         ),
         ("from Orders group by id() select count()", "Unsupported method 'id' in GROUP BY"),
         ("from Orders group by A, A select count()", "'A' comes twice in GROUP BY"),
+        ("from Orders group by A select max()", "max() needs one field"),
+        ("from Orders group by A select min(B, C)", "min() needs one field"),
+        ("from Orders select avg(A)", "avg may only be used in group by queries"),
         ("from index 'X' group by A select count()", "'group by' needs a collection"),
         ("from Orders group by A select sum(A)", "'A' is a key of the groups and cannot be added up in them"),
     ] {
         let body = format!(r#"{{"Query":"{query}"}}"#);
         wire.check_error("POST /databases/db/queries", &body, 400, "InvalidQueryException", message);
     }
+}
+
+/// The reference has none of them.
+#[test]
+fn least_greatest_and_average_numbers_follow_their_documents() {
+    let wire = with_orders();
+    let check = |query: &str, expected: &str| assert_eq!(results(&wire, query), expected, "{query}");
+    let all = "from Orders group by Company order by Company select Company, min(Freight) as Least, max(Freight), avg(Freight) as Mean, count()";
+    check(
+        all,
+        r#"{"Company":"A","Least":0.5,"max(Freight)":198.5,"Mean":99.5,"Count":67},{"Company":"B","Least":1.5,"max(Freight)":199.5,"Mean":100.5,"Count":67},{"Company":"C","Least":2.5,"max(Freight)":197.5,"Mean":100,"Count":66}"#,
+    );
+    check(
+        "from Orders group by Company where max(Freight) > 198 order by min(Freight) as double desc select Company",
+        r#"{"Company":"B"},{"Company":"A"}"#,
+    );
+    check(
+        "from Orders group by Company where Mean between 100 and 100.5 order by Mean as double select key(), avg(Freight) as Mean",
+        r#"{"Company":"C","Mean":100},{"Company":"B","Mean":100.5}"#,
+    );
+    check(
+        "from Orders group by Company where Company = 'A'",
+        r#"{"Company":"A","Count":67,"avg(Freight)":99.5,"max(Freight)":198.5,"min(Freight)":0.5}"#,
+    );
+    // The first and the last go, and one has no number any more.
+    wire.call("DELETE /databases/db/docs?id=orders/0", "");
+    wire.call("DELETE /databases/db/docs?id=orders/199", "");
+    wire.put("orders/3", r#"{"Company":"A","Freight":null,"@metadata":{"@collection":"Orders"}}"#);
+    wire.put("orders/200", r#"{"Company":"D","@metadata":{"@collection":"Orders"}}"#);
+    wire.put("orders/201", r#"{"Company":"A","Freight":[-7,[1000]],"@metadata":{"@collection":"Orders"}}"#);
+    check(
+        all,
+        r#"{"Company":"A","Least":-7,"max(Freight)":1000,"Mean":114.26119402985074,"Count":67},{"Company":"B","Least":1.5,"max(Freight)":196.5,"Mean":99,"Count":66},{"Company":"C","Least":2.5,"max(Freight)":197.5,"Mean":100,"Count":66},{"Company":"D","Least":null,"max(Freight)":null,"Mean":null,"Count":1}"#,
+    );
+    wire.call("DELETE /databases/db/docs?id=orders/201", "");
+    // A text is an error of its document; the rest of the group goes on.
+    wire.put("orders/6", r#"{"Company":"A","Freight":"6.5","@metadata":{"@collection":"Orders"}}"#);
+    check(
+        "from Orders group by Company where Company = 'A' select min(Freight) as Least, max(Freight) as Most, count()",
+        r#"{"Least":9.5,"Most":198.5,"Count":65}"#,
+    );
+    let errors = wire.call("GET /databases/db/indexes/errors", "").text();
+    assert!(errors.contains("'avg(Freight)' needs numbers, and there is another value"), "{errors}");
+    let text = wire.call("GET /databases/db/indexes", "").text();
+    let name = "Auto/Orders/ByCountAndavg(Freight)Andmax(Freight)Andmin(Freight)ReducedByCompany";
+    assert!(text.contains(name), "{text}");
+    assert!(text.contains("<Name:avg(Freight)#Operation:Average>;<Name:max(Freight)#Operation:Max>;"), "{text}");
+    let body = r#"{"Query":"from Orders group by Company select min(Freigth)","WaitForNonStaleResults":true}"#;
+    let answer = wire.call("POST /databases/db/queries", body).text();
+    assert!(answer.contains("`Freigth`") && answer.contains("`Freight`"), "{answer}");
+}
+
+/// With lines of documents as groups, a number goes to the group of its line, and one outside of the lines to all.
+#[test]
+fn numbers_of_lines_are_measured_by_line() {
+    let wire = Wire::with_database();
+    wire.put("o/1", r#"{"F":5,"Ns":[1,9],"Lines":[{"P":"a","Q":1},{"P":"b","Q":8}],"@metadata":{"@collection":"Os"}}"#);
+    wire.put("o/2", r#"{"F":7,"Ns":[],"Lines":[{"P":"a","Q":3},{"P":"a"}],"@metadata":{"@collection":"Os"}}"#);
+    let query = "from Os group by Lines[].P select key() as P, min(Lines[].Q) as Q, avg(Lines[].Q) as A, max(F) as F, max(Ns) as N, sum(F) as S";
+    assert_eq!(
+        results(&wire, query),
+        r#"{"P":"a","Q":1,"A":2,"F":7,"N":9,"S":19},{"P":"b","Q":8,"A":8,"F":5,"N":9,"S":5}"#
+    );
 }

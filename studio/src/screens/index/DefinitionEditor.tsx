@@ -185,7 +185,11 @@ export function DefinitionEditor({
           )}
           <Needs right="Admin">
             <div className={styles.adds}>
-              <Button variant="default" leftSection={<Icon name="plus" size={13} />} onClick={() => setMaps((maps) => [...maps, ""])}>
+              <Button
+                variant="default"
+                leftSection={<Icon name="plus" size={13} />}
+                onClick={() => setMaps((maps) => [...maps, ""])}
+              >
                 Map
               </Button>
               {reduce === undefined && (

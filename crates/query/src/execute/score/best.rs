@@ -125,8 +125,10 @@ impl Node<'_> {
     fn most(&self) -> f32 {
         match self {
             Node::Constant { weight, .. } => weight.value,
-            Node::Word { frequencies, norms: None, weight, .. } => (frequencies.most() as f32).sqrt() * weight.value,
-            Node::Word { .. } | Node::Phrase { .. } | Node::Near { .. } | Node::Sum { .. } => f32::INFINITY,
+            Node::Word { frequencies, similarity, weight, .. } => {
+                similarity.most(frequencies.most() as f32).map_or(f32::INFINITY, |most| most * weight.value)
+            }
+            Node::Phrase { .. } | Node::Near { .. } | Node::Sum { .. } => f32::INFINITY,
         }
     }
 }

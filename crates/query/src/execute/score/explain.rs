@@ -14,9 +14,10 @@
 //! It goes the way of [`Node::score`], and says the numbers that it meets.
 
 use super::super::CancelCheck;
+use super::similarity::Scaled;
 use super::{Builder, Node, Scores, Weight, near, phrase_frequency};
-use crate::definition::Fields;
-use crate::index::{EntryId, Error, FieldNorms, IndexSnapshot};
+use crate::definition::{Bm25, Fields};
+use crate::index::{EntryId, Error, IndexSnapshot};
 use crate::plan::Condition;
 use std::fmt::Write;
 
@@ -89,11 +90,32 @@ impl Weight {
     }
 
     /// What a word or phrase adds that comes so often.
-    fn explained(&self, frequency: f32, kind: &str, norm: f32, entry: EntryId, query_norm: f32) -> Explained {
+    fn explained(&self, frequency: f32, kind: &str, scaled: &Scaled, entry: EntryId, query_norm: f32) -> Explained {
         let name = &self.label.name;
         let field = name.split_once(':').map_or("", |(field, _)| field);
-        let tf = frequency.sqrt();
         let kind = if kind == "termFreq" { format!("termFreq({name})") } else { kind.to_owned() };
+        let (tf, norm) = match scaled {
+            Scaled::Default { root, norm } => (*root, *norm),
+            Scaled::Bm25 { bm25: Bm25 { k1, b }, length, average, factor } => {
+                let frequency = Explained::leaf(frequency, kind);
+                let leaf = |value: f32, text: &str| Explained::leaf(value, text.to_owned());
+                let parts = vec![
+                    frequency,
+                    leaf(*k1, "k1"),
+                    leaf(*b, "b"),
+                    leaf(*length, "length"),
+                    leaf(*average, "average length"),
+                ];
+                let text = "tf = freq * (k1 + 1) / (freq + k1 * (1 - b + b * length / average)), of".to_owned();
+                let tf = Explained { value: *factor, text, parts };
+                let mut parts = vec![self.explained_idf(), tf];
+                if self.boost != 1.0 {
+                    parts.insert(0, Explained::leaf(self.boost, "boost".to_owned()));
+                }
+                let text = format!("(MATCH) weight({name} in {}) by BM25, product of", entry.0);
+                return Explained { value: self.value * factor, text, parts };
+            }
+        };
         let of_field = Explained {
             value: tf * self.idf * norm,
             text: format!("(MATCH) fieldWeight({name} in {}), product of", entry.0),
@@ -121,7 +143,6 @@ impl Node<'_> {
         entry: EntryId,
         query_norm: f32,
     ) -> Result<Option<Explained>, Error> {
-        let norm = |norms: &mut Option<FieldNorms<'_>>| norms.as_mut().map_or(Ok(1.0), |norms| norms.of(entry));
         match self {
             Node::Constant { members, weight } => {
                 if !members.has(entry)? {
@@ -142,20 +163,22 @@ impl Node<'_> {
                 };
                 Ok(Some(Explained { value: weight.value, text, parts }))
             }
-            Node::Word { members, frequencies, norms, weight } => {
+            Node::Word { members, frequencies, similarity, weight } => {
                 if !members.has(entry)? {
                     return Ok(None);
                 }
                 let frequency = frequencies.of(entry)? as f32;
-                Ok(Some(weight.explained(frequency, "termFreq", norm(norms)?, entry, query_norm)))
+                let scaled = similarity.of(frequency, entry)?;
+                Ok(Some(weight.explained(frequency, "termFreq", &scaled, entry, query_norm)))
             }
-            Node::Phrase { members, phrase, norms, weight } => {
+            Node::Phrase { members, phrase, similarity, weight } => {
                 if !members.has(entry)? {
                     return Ok(None);
                 }
                 match phrase_frequency(index, phrase, entry)? {
                     frequency if frequency > 0.0 => {
-                        Ok(Some(weight.explained(frequency, "phraseFreq", norm(norms)?, entry, query_norm)))
+                        let scaled = similarity.of(frequency, entry)?;
+                        Ok(Some(weight.explained(frequency, "phraseFreq", &scaled, entry, query_norm)))
                     }
                     _ => Ok(None),
                 }

@@ -6,12 +6,16 @@
 //! query norm = 1 / root( sum of ( idf * boost )^2 );  coord = operands that hold / operands
 //! ```
 //!
+//! An index may ask for BM25 instead ([`similarity`]). Its idf is `ln( 1 + ( entries - n + 0.5 ) / ( n + 0.5 ) )` for a word of n entries,
+//! and a score is the sum of `idf * boost * saturated frequency`, without query norm and coord.
+//!
 //! What walks through terms counts as one word of idf 1. Norms are 1 unless an index boosts: as in the reference, the length of a
 //! text says nothing then. Entries are asked for with rising ids, so that all lists are read once.
 
 mod best;
 mod explain;
 mod parts;
+mod similarity;
 
 pub(super) use explain::explain;
 
@@ -19,9 +23,10 @@ use super::CancelCheck;
 use super::condition::{self, ResolvedField};
 use super::text::{self, Phrase, TextMatcher};
 use crate::definition::Fields;
-use crate::index::{EntryId, EntryIds, Error, FieldNorms, FieldNumber, IndexSnapshot, Term, WordFrequencies};
+use crate::index::{EntryId, EntryIds, Error, FieldNumber, IndexSnapshot, Term, WordFrequencies};
 use crate::plan::{Condition, Neighbours, TermValue};
 pub(super) use parts::Parts;
+use similarity::{Similarity, bm25_idf};
 use std::collections::HashMap;
 use storage::memory::MemoryReservation;
 
@@ -44,9 +49,9 @@ pub(super) enum Node<'s> {
     /// The same for all that have it.
     Constant { members: Members<'s>, weight: Weight },
     /// By how often a word comes.
-    Word { members: Members<'s>, frequencies: WordFrequencies<'s>, norms: Option<FieldNorms<'s>>, weight: Weight },
+    Word { members: Members<'s>, frequencies: WordFrequencies<'s>, similarity: Similarity<'s>, weight: Weight },
     /// By how often and how near words come together.
-    Phrase { members: Members<'s>, phrase: Phrase, norms: Option<FieldNorms<'s>>, weight: Weight },
+    Phrase { members: Members<'s>, phrase: Phrase, similarity: Similarity<'s>, weight: Weight },
     /// By how near a vector is: the cosine of the angle, or the share of bits that are the same.
     Near {
         found: Neighbours,
@@ -72,7 +77,7 @@ pub(super) enum Node<'s> {
 pub(super) struct Weight {
     idf: f32,
     boost: f32,
-    /// `idf^2 * boost * query norm`, once that is known.
+    /// `idf^2 * boost * query norm`, once that is known; by BM25 `idf * boost`.
     value: f32,
     /// What is said of it; empty unless scores are explained.
     label: Label,
@@ -141,9 +146,18 @@ impl<'s> Scores<'s> {
 
     fn build<E: From<Error>>(builder: Builder<'s, '_, E>, condition: &Condition) -> Result<Scores<'s>, E> {
         let mut root = condition.node(&builder, 1.0, true)?;
-        let norm = 1.0 / root.sum_of_squares().sqrt();
-        let norm = if norm.is_finite() { norm } else { 1.0 };
-        root.weigh(norm);
+        let norm = match builder.fields.bm25() {
+            Some(_) => {
+                root.weigh_by_idf();
+                1.0
+            }
+            None => {
+                let norm = 1.0 / root.sum_of_squares().sqrt();
+                let norm = if norm.is_finite() { norm } else { 1.0 };
+                root.weigh(norm);
+                norm
+            }
+        };
         Ok(Scores { index: builder.index, root, norm, known: Vec::new(), reservation: builder.index.reservation() })
     }
 
@@ -216,23 +230,39 @@ impl Node<'_> {
         }
     }
 
+    /// The same for BM25, which does not count how many parts of a query hold.
+    fn weigh_by_idf(&mut self) {
+        match self {
+            Node::Constant { weight, .. } | Node::Word { weight, .. } | Node::Phrase { weight, .. } => {
+                weight.value = weight.boost * weight.idf;
+            }
+            Node::Near { .. } => {}
+            Node::Sum { must, may, counts, .. } => {
+                *counts = false;
+                must.iter_mut().chain(may.nodes_mut()).for_each(Node::weigh_by_idf);
+            }
+        }
+    }
+
     /// `None`: it does not hold for the entry.
     fn score(&mut self, index: &IndexSnapshot<'_>, entry: EntryId) -> Result<Option<f32>, Error> {
-        let norm = |norms: &mut Option<FieldNorms<'_>>| norms.as_mut().map_or(Ok(1.0), |norms| norms.of(entry));
         match self {
             Node::Constant { members, weight } => Ok(members.has(entry)?.then_some(weight.value)),
-            Node::Word { members, frequencies, norms, weight, .. } => {
+            Node::Word { members, frequencies, similarity, weight, .. } => {
                 if !members.has(entry)? {
                     return Ok(None);
                 }
-                Ok(Some((frequencies.of(entry)? as f32).sqrt() * weight.value * norm(norms)?))
+                Ok(Some(similarity.of(frequencies.of(entry)? as f32, entry)?.factor() * weight.value))
             }
-            Node::Phrase { members, phrase, norms, weight, .. } => {
+            Node::Phrase { members, phrase, similarity, weight, .. } => {
                 if !members.has(entry)? {
                     return Ok(None);
                 }
                 let frequency = phrase_frequency(index, phrase, entry)?;
-                Ok(if frequency > 0.0 { Some(frequency.sqrt() * weight.value * norm(norms)?) } else { None })
+                if frequency <= 0.0 {
+                    return Ok(None);
+                }
+                Ok(Some(similarity.of(frequency, entry)?.factor() * weight.value))
             }
             Node::Near { found, place, boost, .. } => Ok(near(found, place, entry).map(|near| near * *boost)),
             Node::Sum { must, may, must_not, counts, .. } => {
@@ -372,7 +402,7 @@ impl<'s, E: From<Error>> Builder<'s, '_, E> {
         Ok(Node::Word {
             members: if is_known { Members::Known } else { Members::of(Box::new(list)) },
             frequencies: self.index.word_frequencies(field, word)?,
-            norms: self.norms(field)?,
+            similarity: self.similarity(field)?,
             weight: Weight::new(idf, boost, label),
         })
     }
@@ -403,11 +433,11 @@ impl<'s, E: From<Error>> Builder<'s, '_, E> {
                     idf += self.idf(count);
                     counts.extend(self.names.is_some().then(|| format!("{word}={count}")));
                 }
-                let norms = self.norms(phrase.field)?;
+                let similarity = self.similarity(phrase.field)?;
                 let of_field = || format!("{}: {}", self.name_of(phrase.field), counts.join(" "));
                 let label = self.label(Some(phrase.field), || phrase.to_string(), of_field);
                 let weight = Weight::new(idf, boost, label);
-                Node::Phrase { members: members(matcher, is_known)?, phrase: phrase.clone(), norms, weight }
+                Node::Phrase { members: members(matcher, is_known)?, phrase: phrase.clone(), similarity, weight }
             }
             TextMatcher::Boosted(matcher, more) => self.of_matcher(matcher, product(boost, *more), is_known)?,
             TextMatcher::Several(several) => Node::Sum {
@@ -427,10 +457,17 @@ impl<'s, E: From<Error>> Builder<'s, '_, E> {
 
     /// How telling something is that so many entries have.
     pub fn idf(&self, count: u64) -> f32 {
+        if self.fields.bm25().is_some() {
+            return bm25_idf(self.index.entry_count(), count);
+        }
         ((self.index.entry_count() as f64 / (count + 1) as f64).ln() + 1.0) as f32
     }
 
-    fn norms(&self, field: FieldNumber) -> Result<Option<FieldNorms<'s>>, E> {
-        if self.fields.boosts() { Ok(self.index.field_norms(field)?) } else { Ok(None) }
+    fn similarity(&self, field: FieldNumber) -> Result<Similarity<'s>, E> {
+        Ok(match self.fields.bm25() {
+            Some(bm25) => Similarity::Bm25(bm25, self.index.field_lengths(field)?),
+            None if self.fields.boosts() => Similarity::Default(self.index.field_norms(field)?),
+            None => Similarity::Default(None),
+        })
     }
 }

@@ -14,8 +14,8 @@ mod setup;
 pub use setup::FacetSetup;
 
 use super::id::ID;
-use super::{Argument, Clause, Function, Kind, Use, find};
-use crate::definition::{Analysis, FieldName};
+use super::{Argument, Clause, Function, GroupField, Kind, Use, find};
+use crate::definition::{Analysis, FieldName, Measure};
 use crate::plan::{Condition, FieldUse, Options, Parameters, Planner, Refused, Scalar};
 use crate::rql::{self, Call, Column, ColumnValue, Expression, Output, Query, Select, Value, ValueKind};
 use range::RangeOf;
@@ -40,20 +40,20 @@ pub(super) static MIN: Function = Function {
     name: "min",
     aliases: &[],
     arguments: FIELD,
-    about: "The least number that the field has in the facet.",
+    about: "The least number that the field has in the group or the facet. In groups beyond RavenDB.",
     example: "from index 'Cameras' select facet(Maker, min(Cost))",
-    uses: &[Use::Measure(Measures { min: true, ..Measures::NONE })],
-    missing: &[],
+    uses: &[Use::Group(GroupField::Measure(Measure::Least)), Use::Measure(Measures { min: true, ..Measures::NONE })],
+    missing: &[Clause::Where],
 };
 
 pub(super) static MAX: Function = Function {
     name: "max",
     aliases: &[],
     arguments: FIELD,
-    about: "The greatest number that the field has in the facet.",
+    about: "The greatest number that the field has in the group or the facet. In groups beyond RavenDB.",
     example: "from index 'Cameras' select facet(Maker, max(Cost) as Dearest)",
-    uses: &[Use::Measure(Measures { max: true, ..Measures::NONE })],
-    missing: &[],
+    uses: &[Use::Group(GroupField::Measure(Measure::Greatest)), Use::Measure(Measures { max: true, ..Measures::NONE })],
+    missing: &[Clause::Where],
 };
 
 /// `average` is what facet setups call it.
@@ -61,10 +61,13 @@ pub(super) static AVG: Function = Function {
     name: "avg",
     aliases: &["average"],
     arguments: FIELD,
-    about: "The sum of the numbers that the field has in the facet, divided by the count of results.",
+    about: "The average of the numbers that the field has in the group (beyond RavenDB). In a facet, their sum divided by the count of results.",
     example: "from index 'Cameras' select facet(Maker, avg(Cost))",
-    uses: &[Use::Measure(Measures { average: true, ..Measures::NONE })],
-    missing: &[],
+    uses: &[
+        Use::Group(GroupField::Measure(Measure::Average)),
+        Use::Measure(Measures { average: true, ..Measures::NONE }),
+    ],
+    missing: &[Clause::Where],
 };
 
 /// The name of a facet of all results.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  Frequency, a list:    word | 0x00 | count u16 BE     entries that have the word so often, from twice on
-//!  Norm, a list:         norm                           entries whose field is boosted
+//!  Norm, a list:         norm                           entries whose field is boosted; scored by BM25, those of that length
 //!  Sequence, a record:   varint( number ) ...           each word by its place among the sorted texts of the field
 //! ```
 //!
@@ -40,8 +40,14 @@ pub(crate) fn frequency_of(bytes: &[u8]) -> Option<u16> {
 
 /// The weight of a field of one entry: its boost by the root of the number of its words, in eight bits of which three are the
 /// mantissa, as Lucene keeps it (`SmallFloat.floatToByte315`).
+///
+/// Of an index that is scored by BM25 it is the number of the words alone, exact below 40 and with three bits of mantissa above, as Lucene
+/// keeps it since version 7 (`SmallFloat.intToByte4`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Norm(pub(crate) u8);
+
+/// Lengths that are bytes themselves; greater ones are kept with an exponent.
+const EXACT_LENGTHS: u64 = 24;
 
 /// Bits that are dropped of a single float.
 const NORM_SHIFT: u32 = 24 - 3;
@@ -59,6 +65,32 @@ impl Norm {
             _ if small <= NORM_ZERO => 1,
             _ => u8::try_from(small - NORM_ZERO).unwrap_or(u8::MAX),
         })
+    }
+
+    /// The length of a field in words.
+    pub fn of_length(word_count: usize) -> Norm {
+        let length = (word_count as u64).min(u64::from(u32::MAX >> 1));
+        let Some(rest) = length.checked_sub(EXACT_LENGTHS) else { return Norm(length as u8) };
+        let bits = u64::BITS - rest.leading_zeros();
+        let small = match bits {
+            0..4 => rest,
+            _ => {
+                let shift = u64::from(bits) - 4;
+                (rest >> shift & 7) | (shift + 1) << 3
+            }
+        };
+        // At most 24 + 231, for a length of 31 bits.
+        Norm(u8::try_from(EXACT_LENGTHS + small).unwrap_or(u8::MAX))
+    }
+
+    /// The greatest length that is kept so and is not above the one that was given.
+    pub fn length(self) -> u64 {
+        let Some(small) = u64::from(self.0).checked_sub(EXACT_LENGTHS) else { return self.0.into() };
+        EXACT_LENGTHS
+            + match small >> 3 {
+                0 => small,
+                exponent => (small & 7 | 8) << (exponent - 1),
+            }
     }
 
     /// What a score is multiplied by.
@@ -140,15 +172,41 @@ impl FieldNorms<'_> {
     ///
     /// [`crate::index::Error::Corrupt`]; those of the storage.
     pub fn of(&mut self, entry: EntryId) -> Result<f32> {
+        Ok(self.norm_of(entry)?.map_or(1.0, Norm::value))
+    }
+
+    fn norm_of(&mut self, entry: EntryId) -> Result<Option<Norm>> {
         for (norm, list, next) in &mut self.lists {
             if next.is_some_and(|next| next < entry) {
                 *next = list.seek(entry)?;
             }
             if *next == Some(entry) {
-                return Ok(norm.value());
+                return Ok(Some(*norm));
             }
         }
-        Ok(1.0)
+        Ok(None)
+    }
+}
+
+/// The lengths of a field in words, of an index that keeps them: asked with rising ids.
+pub struct FieldLengths<'s> {
+    norms: FieldNorms<'s>,
+    average: f64,
+}
+
+impl FieldLengths<'_> {
+    /// Words of the field in an entry. The ids must rise. `None`: the entry has no words there.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::index::Error::Corrupt`]; those of the storage.
+    pub fn of(&mut self, entry: EntryId) -> Result<Option<u64>> {
+        Ok(self.norms.norm_of(entry)?.map(Norm::length))
+    }
+
+    /// Words of the field in the entries that have any, on average: above 0.
+    pub fn average(&self) -> f64 {
+        self.average
     }
 }
 
@@ -258,6 +316,21 @@ impl IndexSnapshot<'_> {
         Ok((!lists.is_empty()).then_some(FieldNorms { lists }))
     }
 
+    /// The lengths of a field, of an index that keeps them. `None`: no entry has words there.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::word_frequencies`].
+    pub fn field_lengths(&self, field: FieldNumber) -> Result<Option<FieldLengths<'_>>> {
+        let Some(norms) = self.field_norms(field)? else { return Ok(None) };
+        let (mut entries, mut words) = (0.0, 0.0);
+        for (norm, list, _) in &norms.lists {
+            entries += list.count() as f64;
+            words += list.count() as f64 * norm.length() as f64;
+        }
+        Ok((words > 0.0).then_some(FieldLengths { norms, average: words / entries }))
+    }
+
     /// How many entries have a text of a field.
     ///
     /// # Errors
@@ -285,6 +358,25 @@ mod tests {
         assert_eq!(Norm::of(0.0, 1).value(), 0.0);
         assert_eq!(Norm::of(f32::NAN, 1).value(), 0.0);
         assert!(Norm::of(f32::MIN_POSITIVE, 1).value() > 0.0 && Norm::of(f32::MAX, 1).value() > 1e9);
+    }
+
+    /// Rounded down, and by less than an eighth.
+    #[test]
+    fn lengths_are_those_of_lucene() {
+        for length in (0..5000).chain([1 << 20, (1 << 31) - 1]) {
+            let kept = Norm::of_length(length).length() as usize;
+            assert!(
+                kept <= length && (length < 40) <= (kept == length) && length - kept <= length / 8,
+                "{length} {kept}"
+            );
+            assert!(Norm::of_length(length).0 <= Norm::of_length(length + 1).0, "{length}");
+            assert_eq!(Norm::of_length(kept), Norm::of_length(length));
+        }
+        assert_eq!((Norm::of_length(39).0, Norm::of_length(40).0, Norm::of_length(41).0), (39, 40, 40));
+        assert_eq!(Norm::of_length(usize::MAX).0, u8::MAX);
+        for byte in 0..=u8::MAX {
+            assert_eq!(Norm::of_length(Norm(byte).length() as usize), Norm(byte));
+        }
     }
 
     #[test]

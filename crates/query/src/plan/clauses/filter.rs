@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use regex::Regex;
 
-use super::projection::{Brackets, Projected, path_of};
-use crate::functions::{self, Clause, Function};
+use super::projection::{Brackets, PathStep, Projected, path_of, steps_of};
+use super::script::Load;
+use crate::functions::{self, Clause, Function, ID};
 use crate::limits::FILTER_CALLS_MAX;
 use crate::plan::parameters::Scalar;
 use crate::plan::{Parameters, Refused, ScriptClause};
-use crate::rql::{Call, Comparison, Expression, Operator, Query, Value};
+use crate::rql::{Call, Comparison, Expression, Operator, Path, Query, Value};
 
 /// What `filter` says of each result.
 #[derive(Clone, Debug)]
@@ -19,6 +20,8 @@ pub struct FilterClause {
     pub limit: Option<u64>,
     /// The calls of declared functions, which conditions name by their places.
     pub(crate) calls: Vec<ScriptClause>,
+    /// The documents that conditions name by their places. Empty if no condition does.
+    pub(crate) loads: Vec<Load>,
 }
 
 /// A value of a result that a condition is about.
@@ -28,6 +31,15 @@ pub(crate) enum Operand {
     Of(Projected),
     /// What a declared function gives: the place of its call.
     Called(usize),
+    /// What stands at a path of a loaded document, or of the array of several.
+    Loaded {
+        /// The place of its `load`.
+        place: usize,
+        /// The path; empty: all of the document.
+        steps: Vec<PathStep>,
+    },
+    /// The id of a loaded document: the place of its `load`.
+    LoadedId(usize),
 }
 
 /// A condition of a result.
@@ -65,9 +77,17 @@ impl FilterClause {
                 None => Ok(None),
             };
         };
-        let mut planner = Planner { query, alias: query.from.alias.as_deref(), parameters, calls: Vec::new() };
+        let mut planner = Planner {
+            query,
+            alias: query.from.alias.as_deref(),
+            parameters,
+            calls: Vec::new(),
+            loads: Load::plan(query, parameters)?,
+            names_loaded: false,
+        };
         let condition = planner.condition(condition)?;
-        Ok(Some(FilterClause { condition, limit, calls: planner.calls }))
+        let loads = if planner.names_loaded { planner.loads } else { Vec::new() };
+        Ok(Some(FilterClause { condition, limit, calls: planner.calls, loads }))
     }
 }
 
@@ -77,6 +97,9 @@ pub(crate) struct Planner<'p, 'q> {
     alias: Option<&'p str>,
     parameters: Parameters<'p>,
     calls: Vec<ScriptClause>,
+    loads: Vec<Load>,
+    /// Whether a condition names a loaded document, other than as the argument of a call.
+    names_loaded: bool,
 }
 
 impl Planner<'_, '_> {
@@ -96,7 +119,8 @@ impl Planner<'_, '_> {
             Expression::Not(operand) => Ok(FilterCondition::Not(Box::new(self.condition(operand)?))),
             Expression::Compare(comparison) => {
                 let Comparison { left, operator, right } = &**comparison;
-                let is_called = matches!(right, Expression::Call(call) if self.query.declares(call));
+                let is_value = |call: &Call<'_>| self.query.declares(call) || self.loaded_id(call).is_some();
+                let is_called = matches!(right, Expression::Call(call) if is_value(call));
                 if is_called || matches!(right, Expression::Field(_)) {
                     return Ok(FilterCondition::CompareFields(self.operand(left)?, *operator, self.operand(right)?));
                 }
@@ -157,12 +181,29 @@ impl Planner<'_, '_> {
         Ok((operand, text))
     }
 
+    /// The place of the `load` whose document a path begins with.
+    fn loaded(&self, path: &Path<'_>) -> Option<usize> {
+        let is_named = |load: &Load| !path.first.is_quoted && load.alias == path.first.text;
+        self.loads.iter().rposition(is_named)
+    }
+
+    /// The place of the `load` whose document `id()` is called with.
+    fn loaded_id(&self, call: &Call<'_>) -> Option<usize> {
+        match call.arguments.as_slice() {
+            [Expression::Field(path)] if ID.is(&call.name) && call.member.is_none() && path.rest.is_empty() => {
+                let place = self.loaded(path)?;
+                self.loads.get(place).filter(|load| !load.is_array).map(|_| place)
+            }
+            _ => None,
+        }
+    }
+
     fn called(&mut self, call: &Call<'_>) -> Result<Operand, Refused> {
         if self.calls.len() == FILTER_CALLS_MAX {
             return Err(Refused::Invalid(format!("'filter' calls more than {FILTER_CALLS_MAX} functions")));
         }
         let values = self.calls.first().map_or_else(|| Arc::new(self.parameters.all()), |call| call.values.clone());
-        self.calls.push(ScriptClause::call(self.query, call, values)?);
+        self.calls.push(ScriptClause::call(self.query, call, values, &self.loads)?);
         Ok(Operand::Called(self.calls.len() - 1))
     }
 
@@ -178,6 +219,14 @@ impl Planner<'_, '_> {
         match expression {
             Expression::Call(call) if self.query.declares(call) => self.called(call),
             id if crate::plan::is_id(id, self.alias) => Ok(Operand::Of(Projected::Id)),
+            Expression::Field(path) if let Some(place) = self.loaded(path) => {
+                self.names_loaded = true;
+                Ok(Operand::Loaded { place, steps: steps_of(path, true, Brackets::Element)? })
+            }
+            Expression::Call(call) if let Some(place) = self.loaded_id(call) => {
+                self.names_loaded = true;
+                Ok(Operand::LoadedId(place))
+            }
             Expression::Field(path) => Ok(Operand::Of(path_of(path, self.alias, Brackets::Element)?.0)),
             // Clients quote names that would not be names otherwise.
             Expression::Value(value) => match self.parameters.scalar(value)? {

@@ -1,7 +1,7 @@
 //! What `group by` comes to: the keys of groups, what is added up in them, and which fields of their results other clauses mean.
 
 use super::projection::{PathStep, Projected, ProjectedColumn};
-use crate::definition::{AutomaticIndex, COUNT, Field, FieldName, FieldNeeds, GroupedBy};
+use crate::definition::{AutomaticIndex, COUNT, Field, FieldName, FieldNeeds, GroupedBy, Measure, MeasuredField};
 use crate::functions::{self, Clause, Function, GroupField};
 use crate::plan::parameters::Scalar;
 use crate::plan::{Parameters, Refused};
@@ -14,7 +14,7 @@ pub(in crate::plan) struct Grouping<'p> {
     alias: Option<&'p str>,
     parameters: Parameters<'p>,
     keys: Vec<Key>,
-    /// What is counted or added up, by the names of results.
+    /// What is counted, added up or measured, by the names of results.
     aggregates: Vec<FieldName>,
     /// Other names of fields of results, which the query gives them.
     names: Vec<(String, FieldName)>,
@@ -92,6 +92,7 @@ impl<'p> Grouping<'p> {
             return match (field_of(call), self.keys.as_slice()) {
                 (Some(GroupField::Count), _) => Ok(count()),
                 (Some(GroupField::Sum), _) => self.sum(call),
+                (Some(GroupField::Measure(measure)), _) => self.measured(call, measure),
                 (Some(GroupField::Key), [key]) => Ok(key.name.clone()),
                 (Some(GroupField::Key), _) => Err(Refused::Invalid(
                     "key() of several keys can be selected, and neither compared nor sorted by".to_owned(),
@@ -135,6 +136,7 @@ impl<'p> Grouping<'p> {
                 }
                 (Some(GroupField::Count), _) => of_field(count()),
                 (Some(GroupField::Sum), _) => of_field(self.sum(call)?),
+                (Some(GroupField::Measure(measure)), _) => of_field(self.measured(call, measure)?),
                 (None, _) => {
                     return Err(Refused::Invalid(format!(
                         "Unknown aggregation method in SELECT clause of the group by query: '{}'",
@@ -182,6 +184,7 @@ impl<'p> Grouping<'p> {
             }
             Some(GroupField::Count) => count(),
             Some(GroupField::Sum) => self.sum(call)?,
+            Some(GroupField::Measure(measure)) => self.measured(call, measure)?,
             None => return Ok(None),
         };
         if self.keys.iter().any(|key| key.name.path == name.path) {
@@ -203,10 +206,22 @@ impl<'p> Grouping<'p> {
                 name if name.path == COUNT => {
                     Err(Refused::NotSupported(format!("sum() of a field that is called '{COUNT}'")))
                 }
+                name if MeasuredField::of_name(&name.path).is_some() => {
+                    Err(Refused::NotSupported(format!("sum() of a field that is called '{}'", name.path)))
+                }
                 name => Ok(name),
             },
             _ => Err(Refused::Invalid("sum() needs one field".to_owned())),
         }
+    }
+
+    /// The name under which results have the least or greatest number of a field, or the average.
+    fn measured(&self, call: &Call<'_>, measure: Measure) -> Result<FieldName, Refused> {
+        let [field] = call.arguments.as_slice() else {
+            return Err(Refused::Invalid(format!("{}() needs one field", measure.function())));
+        };
+        let FieldName { path, is_quoted } = self.name(field)?;
+        Ok(FieldName { path: MeasuredField { measure, path: &path }.name(), is_quoted })
     }
 
     fn name(&self, expression: &Expression<'_>) -> Result<FieldName, Refused> {

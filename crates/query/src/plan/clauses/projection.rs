@@ -198,6 +198,22 @@ pub(in crate::plan) fn path_of(
     brackets: Brackets,
 ) -> Result<(Projected, String), Refused> {
     let is_aliased = alias == Some(&*path.first.text);
+    let mut steps = steps_of(path, is_aliased, brackets)?;
+    let name = field_of(&steps);
+    Ok(match steps.first() {
+        Some(PathStep::Name(first)) if first == METADATA => (Projected::Metadata(steps.split_off(1)), name),
+        _ => (Projected::Path { field: field_of(&steps), steps }, name),
+    })
+}
+
+/// The steps of a path.
+///
+/// * `is_aliased`: whether it begins with the name of a document, which is no step.
+pub(in crate::plan) fn steps_of(
+    path: &Path<'_>,
+    is_aliased: bool,
+    brackets: Brackets,
+) -> Result<Vec<PathStep>, Refused> {
     let mut steps = Vec::new();
     if !is_aliased {
         push_names(&path.first.text, &mut steps);
@@ -216,11 +232,7 @@ pub(in crate::plan) fn path_of(
             }
         }
     }
-    let name = field_of(&steps);
-    Ok(match steps.first() {
-        Some(PathStep::Name(first)) if first == METADATA => (Projected::Metadata(steps.split_off(1)), name),
-        _ => (Projected::Path { field: field_of(&steps), steps }, name),
-    })
+    Ok(steps)
 }
 
 impl Projected {

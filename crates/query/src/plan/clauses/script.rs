@@ -74,6 +74,19 @@ pub enum LoadIds {
     Given(Vec<String>),
 }
 
+impl Load {
+    /// The clause `load` of a query.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`]
+    pub(in crate::plan) fn plan(query: &Query<'_>, parameters: Parameters<'_>) -> Result<Vec<Load>, Refused> {
+        let alias = query.from.alias.as_deref();
+        let before = |at: usize| query.load.get(..at).unwrap_or_default();
+        query.load.iter().enumerate().map(|(at, load)| self::load(load, before(at), alias, parameters)).collect()
+    }
+}
+
 impl ScriptClause {
     /// The clause `update`, or a projection that has to be run; `None`: there is neither.
     ///
@@ -108,15 +121,8 @@ impl ScriptClause {
             },
         };
         let declarations = declarations(query)?;
-        let before = |at: usize| query.load.get(..at).unwrap_or_default();
-        let loads = query.load.iter().enumerate();
-        let loads = loads.map(|(at, load)| self::load(load, before(at), alias, parameters));
-        let loads = loads.collect::<Result<Vec<_>, _>>()?;
-        for name in alias.into_iter().chain(loads.iter().map(|load| load.alias.as_str())) {
-            if !script::is_name(name) {
-                return Err(Refused::Invalid(format!("'{name}' is no name for a document in a script")));
-            }
-        }
+        let loads = Load::plan(query, parameters)?;
+        check_names(alias, &loads)?;
         Ok(Some(ScriptClause {
             declarations,
             alias: alias.map(str::to_owned),
@@ -131,6 +137,7 @@ impl ScriptClause {
     /// A call of a declared function in `filter`, whose result is the condition.
     ///
     /// * `values`: the query's parameters.
+    /// * `loads`: the documents that the query loads.
     ///
     /// # Errors
     ///
@@ -139,19 +146,16 @@ impl ScriptClause {
         query: &Query<'_>,
         call: &Call<'_>,
         values: Arc<Vec<u8>>,
+        loads: &[Load],
     ) -> Result<ScriptClause, Refused> {
         let alias = query.from.alias.as_deref().unwrap_or(RESULT);
-        if !script::is_name(alias) {
-            return Err(Refused::Invalid(format!("'{alias}' is no name for a document in a script")));
-        }
         let names = Names { alias: Some(alias), query };
-        if call.arguments.iter().any(|argument| matches!(argument, Expression::Field(path) if names.is_loaded(path))) {
-            return Err(Refused::NotSupported("loaded documents in 'filter'".to_owned()));
-        }
+        let loads = if names.are_loaded_in(call) { loads } else { &[] };
+        check_names(Some(alias), loads)?;
         Ok(ScriptClause {
             declarations: declarations(query)?,
             alias: Some(alias.to_owned()),
-            loads: Vec::new(),
+            loads: loads.to_vec(),
             form: ScriptForm::Call(names.call(call)?),
             values,
             is_distinct: false,
@@ -210,6 +214,16 @@ fn no_output(query: &Query<'_>) -> Result<Option<ScriptClause>, Refused> {
 /// A script without its braces.
 fn inside(text: &str) -> &str {
     text.strip_prefix('{').and_then(|text| text.strip_suffix('}')).unwrap_or(text)
+}
+
+/// Refuses names of documents that are none in JavaScript.
+fn check_names(alias: Option<&str>, loads: &[Load]) -> Result<(), Refused> {
+    for name in alias.into_iter().chain(loads.iter().map(|load| load.alias.as_str())) {
+        if !script::is_name(name) {
+            return Err(Refused::Invalid(format!("'{name}' is no name for a document in a script")));
+        }
+    }
+    Ok(())
 }
 
 /// * `before`: the loads that stand before it.
@@ -305,6 +319,15 @@ impl Names<'_, '_> {
 
     fn is_loaded(&self, path: &Path<'_>) -> bool {
         !path.first.is_quoted && self.query.load.iter().any(|load| load.alias == path.first.text)
+    }
+
+    /// Whether a call names loaded documents. The depth of the recursion is that of the call, which the parser bounds.
+    fn are_loaded_in(&self, call: &Call<'_>) -> bool {
+        call.arguments.iter().any(|argument| match argument {
+            Expression::Field(path) => self.is_loaded(path),
+            Expression::Call(call) => self.are_loaded_in(call),
+            _ => false,
+        })
     }
 
     /// `counter([alias,] name)` as JavaScript, and the name of the counter. A document that is not there has none.

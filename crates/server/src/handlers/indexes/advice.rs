@@ -12,6 +12,7 @@ use json::Writer;
 use crate::bridge::Pool;
 use crate::error::Result;
 use crate::limits::ADVICE_UNUSED_AFTER;
+use crate::messages::query_string::encode_segment;
 use crate::messages::reply::{self, Reply};
 use crate::routing::exchange::Exchange;
 
@@ -39,16 +40,20 @@ fn write(advice: &Advice, database: &str, json: &mut Writer<'_>) {
             _ => json.name("Merge").null(),
         };
         let of_index = |method: &'static str, path: &str| {
-            Some((method, format!("/databases/{}/{path}?name={}", escaped(database), escaped(index)), None))
+            Some((
+                method,
+                format!("/databases/{}/{path}?name={}", encode_segment(database), encode_segment(index)),
+                None,
+            ))
         };
         let request = match action {
             Action::Delete => of_index("DELETE", "indexes"),
             Action::Reset => of_index("RESET", "indexes"),
             Action::ReadErrors => of_index("GET", "indexes/errors"),
             Action::ChangeDefinition => None,
-            Action::Merge { query, .. } => {
-                query.as_ref().map(|query| ("POST", format!("/databases/{}/queries", escaped(database)), Some(query)))
-            }
+            Action::Merge { query, .. } => query
+                .as_ref()
+                .map(|query| ("POST", format!("/databases/{}/queries", encode_segment(database)), Some(query))),
         };
         match request {
             None => json.name("Request").null(),
@@ -71,16 +76,4 @@ fn action_name(action: &Action) -> &'static str {
         Action::ChangeDefinition => "ChangeDefinition",
         Action::Merge { .. } => "Merge",
     }
-}
-
-/// A name in a target: all but letters, digits and `-._~` are percent-encoded.
-fn escaped(name: &str) -> String {
-    let mut escaped = String::with_capacity(name.len());
-    for byte in name.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => escaped.push(char::from(byte)),
-            byte => escaped.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    escaped
 }

@@ -2,7 +2,9 @@
 
 use database::{Database, Index};
 use json::Value;
-use query::definition::{AutomaticIndex, COUNT, Field, IndexDefinition, MapIndex, VectorField, name_of};
+use query::definition::{
+    AutomaticIndex, COUNT, Field, IndexDefinition, MapIndex, Measure, MeasuredField, VectorField, name_of,
+};
 use query::spatial::SpatialOptions;
 use query::vector::VectorOptions;
 
@@ -98,7 +100,13 @@ fn map_text(definition: &AutomaticIndex) -> String {
     if definition.group_by().is_empty() {
         return fields_text(definition, definition.fields().iter(), |_| "");
     }
-    let operation = |field: &Field| if field.name.path == COUNT { "#Operation:Count" } else { "#Operation:Sum" };
+    let operation = |field: &Field| match MeasuredField::of_name(&field.name.path).map(|measured| measured.measure) {
+        _ if field.name.path == COUNT => "#Operation:Count",
+        None => "#Operation:Sum",
+        Some(Measure::Least) => "#Operation:Min",
+        Some(Measure::Greatest) => "#Operation:Max",
+        Some(Measure::Average) => "#Operation:Average",
+    };
     fields_text(definition, definition.aggregates(), operation)
 }
 

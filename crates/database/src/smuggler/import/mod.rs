@@ -4,26 +4,25 @@
 //! that are missing here are counted and passed over. An item that cannot be read ends the import, with its place; with
 //! `SkipCorruptedData` it is counted, and the import goes on.
 
+mod revisions;
+
 use std::sync::Arc;
 
-use documents::{
-    Batch, ConstraintChange, Date, EMPTY_COLLECTION, Flags, HILO_COLLECTION, ImportedRevision, Outcome, RevisionsWrite,
-    ValueChange, Write,
-};
+use documents::{Batch, Date, EMPTY_COLLECTION, Flags, HILO_COLLECTION, ImportedRevision, Outcome, ValueChange, Write};
 use json::{Kind, Minifier, Raw, Value};
 use storage::memory::MemoryReservation;
 
-use super::attachments::{DeletedAttachment, DumpedContents};
-use super::indexes::IndexRefused;
-use super::lenient::without_trailing_commas;
-use super::metadata::DumpedMetadata;
-use super::pace::Pace;
-use super::reader::{DumpError, DumpReader, Event, Part};
-use super::transform::{Transform, Transformed};
-use super::{ItemType, ItemTypes, SmugglerOptions, SmugglerResult, counters, indexes, record, values};
 use crate::attachments::ContentUpload;
 use crate::flight::Flight;
 use crate::limits::{BULK_BATCH_COUNT_MAX, BULK_BATCH_SIZE_MAX, BULK_BUFFER_SIZE_KEPT};
+use crate::smuggler::attachments::{DeletedAttachment, DumpedContents};
+use crate::smuggler::indexes::IndexRefused;
+use crate::smuggler::lenient::without_trailing_commas;
+use crate::smuggler::metadata::DumpedMetadata;
+use crate::smuggler::pace::Pace;
+use crate::smuggler::reader::{DumpError, DumpReader, Event, Part};
+use crate::smuggler::transform::{Transform, Transformed};
+use crate::smuggler::{ItemType, ItemTypes, SmugglerOptions, SmugglerResult, counters, indexes, record, values};
 use crate::{Database, Error, Operation, OperationId, OperationResult, OperationStatus, Progress, Result};
 
 /// One import, which is an operation. Its functions may wait for the disk: call them on a thread that may. Dropped without an end, the
@@ -223,7 +222,9 @@ impl Import {
             self.work.result.counts_mut(ItemType::CounterGroups).errored += left_out;
             self.work.result.warn(&format!("{left_out} counters were skipped, because their documents do not exist."));
         }
-        self.work.make_constraints()?;
+        if let Some(record) = &self.work.record {
+            record::make_constraints(record, &self.work.database, &mut self.work.result)?;
+        }
         self.work.result.finish();
         let result = self.work.result.clone();
         Ok(Imported { result, record: self.work.record.take(), document_count })
@@ -608,34 +609,6 @@ impl ImportWork {
         }
     }
 
-    /// Makes the unique constraints of the record, once all documents are stored. One that they break is a warning: the documents count
-    /// more.
-    fn make_constraints(&mut self) -> Result<()> {
-        let constraints = match self.record.as_ref().map(record::constraints_of) {
-            None => return Ok(()),
-            Some(Ok(constraints)) => constraints,
-            Some(Err(reason)) => {
-                self.result.warn(&format!("No unique constraint was taken over: {reason}"));
-                return Ok(());
-            }
-        };
-        for constraint in constraints {
-            let name = constraint.name.clone();
-            let made = match constraint.check() {
-                Ok(()) => self.database.write(&Write::Constraint(ConstraintChange::Put(constraint))).map(drop),
-                Err(error) => Err(error.into()),
-            };
-            match made {
-                Ok(()) => {}
-                Err(Error::Documents(
-                    error @ (documents::Error::Duplicates { .. } | documents::Error::BadConstraint { .. }),
-                )) => self.result.warn(&format!("The unique constraint '{name}' was not taken over: {error}")),
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
-    }
-
     /// An attachment that was deleted. What is no attachment of a document, but of a revision, is passed over.
     fn attachment_tombstone(&mut self, element: Raw<'_>) -> Result<()> {
         let key = element.get("Key").and_then(Raw::as_str).unwrap_or_default();
@@ -718,39 +691,6 @@ impl ImportWork {
 
     fn new_batch(&self) -> Batch {
         Batch::new().with_flags(self.flags).without_revisions(self.options.skips_revisions)
-    }
-
-    fn store_revision(&mut self, part: Part<'_>, document: Raw<'_>, metadata: &DumpedMetadata<'_>) -> Result<()> {
-        if !self.options.has_collection(metadata.collection.as_deref().unwrap_or(EMPTY_COLLECTION)) {
-            self.result.counts_mut(ItemType::RevisionDocuments).left_out += 1;
-            return Ok(());
-        }
-        match ImportedRevision::of(document) {
-            Ok(revision) => {
-                self.revisions_size += revision.size();
-                self.revisions.push(revision);
-                let is_full =
-                    self.revisions.len() >= BULK_BATCH_COUNT_MAX || self.revisions_size >= BULK_BATCH_SIZE_MAX;
-                // Documents come before their revisions.
-                if is_full { self.send() } else { Ok(()) }
-            }
-            Err(error) => self.refuse(ItemType::RevisionDocuments, part, error.to_string()),
-        }
-    }
-
-    /// Sends revisions on their way, when there is room.
-    fn send_revisions(&mut self) -> Result<()> {
-        let revisions = std::mem::take(&mut self.revisions);
-        self.revisions_size = 0;
-        if revisions.is_empty() {
-            return Ok(());
-        }
-        self.report();
-        self.flight.begin()?;
-        let flight = self.flight.clone();
-        let write = Write::Revisions(RevisionsWrite::Import(revisions));
-        self.database.propose_blocking(write, move |answer| flight.land(answer, |_, _| ()));
-        Ok(())
     }
 
     /// Sends the changes of values on their way, when there is room.

@@ -1,13 +1,8 @@
-//! Items that belong to a document and have a name of their own: attachments and counters.
+//! Ids of items that belong to a document and have a name of their own: attachments and counters.
 //!
-//! The id of one is the id of the document, a NUL character, and the name. Its key is the id in lower case, so that all of a document lie
+//! Such an id is the id of the document, a NUL character, and the name. Its key is the id in lower case, so that all of a document lie
 //! together, in the order of their names.
 
-use storage::{Location, Reader, Table};
-
-use super::kinds::ItemKind;
-use super::schema::Schema;
-use crate::Result;
 use crate::limits::ITEM_NAME_SIZE_MAX;
 
 /// Between the id of the document and the name. No new document has one in its id, and no name has one.
@@ -48,27 +43,4 @@ pub(crate) fn check_name(name: &str) -> Result<(), &'static str> {
     } else {
         Ok(())
     }
-}
-
-/// The keys and places of the items of a document, by key, `count_max` at most.
-pub(crate) fn keys_of(
-    schema: &Schema,
-    reader: &impl Reader,
-    kind: ItemKind,
-    document_key: &[u8],
-    count_max: usize,
-) -> Result<Vec<(Vec<u8>, Location)>> {
-    let by_key = schema.kinds[kind].by_key;
-    let prefix = prefix_of(document_key);
-    let mut keys = Vec::new();
-    let mut cursor = by_key.cursor(reader);
-    let mut entry = cursor.seek(&prefix)?;
-    while let Some((key, value)) = entry {
-        if !key.starts_with(&prefix) || keys.len() == count_max {
-            break;
-        }
-        keys.push((key.to_vec(), Table::location(by_key, reader, value)?));
-        entry = cursor.next()?;
-    }
-    Ok(keys)
 }
