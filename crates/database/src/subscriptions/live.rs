@@ -7,9 +7,9 @@
 //! ```
 //!
 //! A document is with one worker at a time. One that is written again while it is with a worker, and one whose worker left before it
-//! acknowledged, is noted to be sent again. A revision waits in the same way while a worker has another one of its document: those of one document
-//! come in their order, also to several workers. Progress that is stored never passes a document that is with a worker or noted, so that what
-//! a crash forgets is sent again: at least once.
+//! acknowledged, is noted to be sent again. A revision waits in the same way while a worker has another one of its document: those of
+//! one document come in their order, also to several workers. Progress that is stored never passes a document that is with a worker or
+//! noted, so that what a crash forgets is sent again: at least once.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, OnceLock};
