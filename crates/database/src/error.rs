@@ -119,6 +119,15 @@ pub enum Error {
         /// What is wrong, and what to do.
         rule: String,
     },
+    /// A subscription to revisions of a collection that makes none. Configure them first.
+    #[error(
+        "Cannot use a revisions subscription, database {database} does not have revisions configuration. \
+             Configure its collection with POST /databases/{database}/admin/revisions/config"
+    )]
+    NoRevisions {
+        /// The database.
+        database: String,
+    },
     /// There is no subscription of that name.
     #[error("Subscription with name '{name}' was not found in database '{database}'")]
     NoSubscription {

@@ -74,7 +74,7 @@ pub use maintenance::renewal::renew_database_id;
 pub use maintenance::verify::Verification;
 pub use revisions::{
     CollectionRevisions, ImportedRevision, IncludedRevision, RevertTo, Revision, RevisionAttachment, RevisionClause,
-    RevisionIncludes, RevisionPlace, RevisionsConfiguration, RevisionsOf, RevisionsWrite,
+    RevisionIncludes, RevisionPair, RevisionPlace, RevisionsConfiguration, RevisionsOf, RevisionsWrite,
 };
 pub use settings::StoreSettings;
 pub use snapshot::{ByEtag, ByPrefix, LastEtags, PrefixQuery, Snapshot, Statistics};

@@ -545,6 +545,9 @@ fn database_shape(error: &database::Error) -> Shape {
         E::NoSubscription { .. } => {
             Shape::refused("Raven.Client.Exceptions.Documents.Subscriptions.SubscriptionDoesNotExistException")
         }
+        E::NoRevisions { .. } => {
+            Shape::refused("Raven.Client.Exceptions.Documents.Subscriptions.SubscriptionInvalidStateException")
+        }
         E::SubscriptionExists { .. } => Shape::refused(INVALID_OPERATION),
         E::Image(storage::image::Error::Storage(error)) => storage_shape(error),
         E::Image(_) | E::BadStream { .. } | E::BadDump { .. } => Shape::refused(INVALID_DATA),

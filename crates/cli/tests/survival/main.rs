@@ -27,6 +27,7 @@ mod neighbour;
 mod power_cut;
 mod process;
 mod registers;
+mod revisions;
 mod run;
 mod vitals;
 mod world;

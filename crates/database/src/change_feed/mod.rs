@@ -82,6 +82,12 @@ impl FeedRequest {
             }
         };
         let query = query.map(Query::parse_subscription).transpose()?;
+        if query.as_ref().is_some_and(|query| query.plan.is_of_revisions) {
+            return Err(bad(
+                "the feed has no pairs of revisions. Remove '(Revisions = true)' from the query, or use a subscription"
+                    .to_owned(),
+            ));
+        }
         let of_query = query.as_ref().and_then(|query| query.plan.subscribed_collection().map(str::to_owned));
         match &query {
             Some(_) if collection.is_some() => {

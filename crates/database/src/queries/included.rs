@@ -41,7 +41,9 @@ impl<'a> Included<'a> {
     /// Nothing so far.
     pub fn new(running: &QueryRun<'_>, is_metadata_only: bool) -> Included<'a> {
         let plan = running.plan;
-        let has_documents = running.index().is_none_or(|index| index.definition().gives_documents());
+        // A pair of revisions is made for its row alone.
+        let has_documents =
+            !plan.is_of_revisions && running.index().is_none_or(|index| index.definition().gives_documents());
         Included {
             paths: plan.includes.iter().map(|path| IncludePath::new(path)).collect(),
             value_paths: plan.included_values.iter().map(|path| IncludePath::new(path)).collect(),
@@ -136,9 +138,14 @@ impl<'a> Included<'a> {
     ///
     /// # Errors
     ///
-    /// Storage fails.
+    /// The time is up; storage fails.
     pub fn revisions(&self, running: &QueryRun<'_>) -> Result<Vec<IncludedRevision>> {
-        Ok(self.revisions.find(running.documents)?)
+        let mut found = Vec::new();
+        for revision in self.revisions.find(running.documents) {
+            running.deadline.look()?;
+            found.extend(revision?);
+        }
+        Ok(found)
     }
 
     /// The counters; `None`: the query asks for none.

@@ -1,6 +1,7 @@
 //! Offering documents one by one to a query, for subscriptions: whether a document fits, and what is made of it.
 
-use documents::{Document, Snapshot};
+use documents::{Document, RevisionPair, Snapshot};
+use storage::memory::MemoryReservation;
 
 use super::filtering::{Filtering, Verdict};
 use super::hits::Hit;
@@ -29,6 +30,18 @@ pub(crate) struct OfferedQuery<'a> {
     run: QueryRun<'a>,
     filtering: Option<Filtering<'a>>,
     included: Included<'a>,
+    /// For the pair that is being asked about.
+    reservation: MemoryReservation,
+}
+
+/// What became of a document that was offered.
+enum Offered {
+    /// It does not fit, or nothing is made of it.
+    Left,
+    /// What is made of it was written.
+    Written,
+    /// A script failed for it, and the sink was told.
+    Failed,
 }
 
 impl<'a> OfferedQuery<'a> {
@@ -42,7 +55,8 @@ impl<'a> OfferedQuery<'a> {
         let run = QueryRun::new(&query.plan, None, documents, context)?;
         let filtering = query.plan.filter.as_ref().map(|clause| Filtering::new(clause, None, limits)).transpose()?;
         let included = Included::new(&run, false);
-        Ok(OfferedQuery { run, filtering, included })
+        let reservation = run.memory.reservation();
+        Ok(OfferedQuery { run, filtering, included, reservation })
     }
 
     /// Asks the query about a document of the snapshot, and writes what is made of it: mostly one object, several or none if a script
@@ -52,11 +66,29 @@ impl<'a> OfferedQuery<'a> {
     ///
     /// Storage fails, or memory is short. A script that fails for the document is no error: the sink gets its message.
     pub fn offer(&mut self, document: Document<'a>, sink: &mut dyn BatchSink) -> Result<bool> {
+        let offered = self.offer_one(document, sink)?;
+        if matches!(offered, Offered::Written) {
+            self.included.keep(&self.run, Hit::of_document(document))?;
+        }
+        Ok(!matches!(offered, Offered::Left))
+    }
+
+    /// The same for a revision with the one before it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::offer`].
+    pub fn offer_pair(&mut self, pair: &RevisionPair<'_>, sink: &mut dyn BatchSink) -> Result<bool> {
+        self.reservation.grow(pair.size())?;
+        Ok(!matches!(self.offer_one(pair.document()?, sink)?, Offered::Left))
+    }
+
+    fn offer_one(&mut self, document: Document<'_>, sink: &mut dyn BatchSink) -> Result<Offered> {
         let hit = Hit::of_document(document);
         if let Some(filtering) = &mut self.filtering {
             match filtering.offer(&hit.row(), self.run.documents()) {
                 Ok(Verdict::Taken) => {}
-                Ok(Verdict::Left | Verdict::Full) => return Ok(false),
+                Ok(Verdict::Left | Verdict::Full) => return Ok(Offered::Left),
                 Err(error) => return fail(&document, error, sink),
             }
         }
@@ -69,7 +101,7 @@ impl<'a> OfferedQuery<'a> {
                     self.included.note(&self.run, &row.json)?;
                 }
                 if rows.is_empty() {
-                    return Ok(false);
+                    return Ok(Offered::Left);
                 }
             }
             Ok(None) => {
@@ -80,14 +112,13 @@ impl<'a> OfferedQuery<'a> {
                     buffer.truncate(start);
                     document.write_metadata_only(buffer);
                     sink.end(Some(&failure));
-                    return Ok(true);
+                    return Ok(Offered::Failed);
                 }
                 self.included.note(&self.run, buffer.get(start..).unwrap_or_default())?;
                 sink.end(None);
             }
         }
-        self.included.keep(&self.run, hit)?;
-        Ok(true)
+        Ok(Offered::Written)
     }
 
     /// The documents that those which fitted refer to by the paths of `include`.
@@ -101,11 +132,11 @@ impl<'a> OfferedQuery<'a> {
 }
 
 /// A script failed for a document: its worker gets the message, and goes on.
-fn fail(document: &Document<'_>, error: Error, sink: &mut dyn BatchSink) -> Result<bool> {
+fn fail(document: &Document<'_>, error: Error, sink: &mut dyn BatchSink) -> Result<Offered> {
     let failure = failure_of(error)?;
     document.write_metadata_only(sink.begin());
     sink.end(Some(&failure));
-    Ok(true)
+    Ok(Offered::Failed)
 }
 
 /// The message for the worker of a failure that belongs to one document; another one is an error.

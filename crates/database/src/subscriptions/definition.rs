@@ -152,11 +152,16 @@ impl SubscriptionProgress {
     /// The state from which a subscription begins that clients give as text.
     ///
     /// * `text`: a change vector, `LastDocument`, or `BeginningOfTime`; `None` is that, too.
+    /// * `is_of_revisions`: whether it reads revisions, which have numbers of their own beside their change vectors.
     ///
     /// # Errors
     ///
     /// [`Error::BadSubscription`], or storage fails.
-    pub(super) fn begin(snapshot: &Snapshot<'_>, text: Option<&str>) -> Result<SubscriptionProgress> {
+    pub(super) fn begin(
+        snapshot: &Snapshot<'_>,
+        text: Option<&str>,
+        is_of_revisions: bool,
+    ) -> Result<SubscriptionProgress> {
         let (etag, change_vector) = match text.map(str::trim) {
             None | Some("" | "BeginningOfTime") => (0, None),
             Some("LastDocument") => (snapshot.last_etag()?, Some(snapshot.change_vector()?)),
@@ -168,7 +173,9 @@ impl SubscriptionProgress {
                         vector.chars().take(100).collect::<String>()
                     ))
                 })?;
-                (parsed.etag_of(snapshot.database_id()), Some(vector.to_owned()))
+                let revision = if is_of_revisions { snapshot.revision_by_vector(vector)? } else { None };
+                let etag = revision.map_or_else(|| parsed.etag_of(snapshot.database_id()), |revision| revision.etag());
+                (etag, Some(vector.to_owned()))
             }
         };
         Ok(SubscriptionProgress { etag, change_vector, ..SubscriptionProgress::default() })

@@ -7,8 +7,9 @@
 //! ```
 //!
 //! A document is with one worker at a time. One that is written again while it is with a worker, and one whose worker left before it
-//! acknowledged, is noted to be sent again. Progress that is stored never passes a document that is with a worker or noted, so that what
-//! a crash forgets is sent again: at least once.
+//! acknowledged, is noted to be sent again. A revision waits in the same way while a worker has another one of its document: those of
+//! one document come in their order, also to several workers. Progress that is stored never passes a document that is with a worker or
+//! noted, so that what a crash forgets is sent again: at least once.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, OnceLock};
@@ -17,6 +18,7 @@ use documents::{Date, Etag, id};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use super::definition::SubscriptionProgress;
+use super::source::document_of;
 use crate::Result;
 use crate::limits::{SUBSCRIPTION_AGAIN_MAX, SUBSCRIPTION_WAITING_MAX, SUBSCRIPTION_WORKERS_MAX};
 
@@ -131,7 +133,7 @@ struct HandedOut {
     member: u64,
     /// The etag before its first document.
     after: Etag,
-    /// Lower-cased ids.
+    /// Lower-cased ids, of documents or of revisions ([`super::source`]).
     ids: Vec<String>,
 }
 
@@ -244,8 +246,9 @@ impl Live {
         if let Some(end) = member.end() {
             return Err(end);
         }
-        let taken: HashSet<String> = state.batches.values().flat_map(|batch| &batch.ids).cloned().collect();
-        let again = state.again.keys().filter(|id| !taken.contains(*id)).take(count_max).cloned().collect();
+        let ids = state.batches.values().flat_map(|batch| &batch.ids);
+        let taken: HashSet<String> = ids.map(|id| document_of(id).to_owned()).collect();
+        let again = state.again.keys().filter(|id| !taken.contains(document_of(id))).take(count_max).cloned().collect();
         Ok(Place { after: state.next, again, taken })
     }
 

@@ -7,6 +7,7 @@
 pub(crate) mod connected;
 mod definition;
 mod live;
+mod source;
 mod worker;
 
 use std::sync::Arc;
@@ -185,9 +186,9 @@ impl Database {
                 pins_mentor_node: request.pins_mentor_node,
                 archived: request.archived.unwrap_or_default(),
             };
-            subscription.check()?;
+            let query = subscription.check()?;
             let begin = request.change_vector.as_deref().filter(|text| *text != DO_NOT_CHANGE);
-            (subscription, SubscriptionProgress::begin(&snapshot, begin)?)
+            (subscription, SubscriptionProgress::begin(&snapshot, begin, query.plan.is_of_revisions)?)
         };
         let id = subscription.id;
         self.change_definitions(vec![put_last_id(id), subscription.put(), progress.put(id)])?;
@@ -229,9 +230,10 @@ impl Database {
                 pins_mentor_node: request.pins_mentor_node,
                 archived: request.archived.unwrap_or(before.archived),
             };
-            after.check()?;
+            let is_of_revisions = after.check()?.plan.is_of_revisions;
             let begin = request.change_vector.as_deref().filter(|text| *text != DO_NOT_CHANGE);
-            let begin = begin.map(|text| SubscriptionProgress::begin(&snapshot, Some(text))).transpose()?;
+            let begin = begin.map(|text| SubscriptionProgress::begin(&snapshot, Some(text), is_of_revisions));
+            let begin = begin.transpose()?;
             (before, after, begin)
         };
         // Before it is stored: an acknowledgement that is on its way must not come behind the new beginning.
@@ -321,7 +323,9 @@ impl Database {
             archived: request.archived.unwrap_or_default(),
         };
         let query = subscription.check()?;
-        let begin = SubscriptionProgress::begin(&self.read(), request.change_vector.as_deref())?;
+        self.check_revisions_are_configured(&query)?;
+        let from = request.change_vector.as_deref();
+        let begin = SubscriptionProgress::begin(&self.read(), from, query.plan.is_of_revisions)?;
         worker::look(self, &query, &subscription, begin.etag, count_max, sink)
     }
 
@@ -340,6 +344,7 @@ impl Database {
             return Ok(Connected::Disabled);
         }
         let query = Query::parse_subscription(&subscription.query)?;
+        self.check_revisions_are_configured(&query)?;
         let live = in_memory.live(subscription.id);
         let WorkerOptions { strategy, count_max, worker_id, address, wake } = options;
         let info = ConnectionInfo { address, strategy, worker_id, since: Date::now() };
@@ -363,6 +368,19 @@ impl Database {
                 }
             }
             Err(_) => Ok(Connected::InUse),
+        }
+    }
+
+    /// A subscription to revisions would wait for ever where none are made.
+    fn check_revisions_are_configured(&self, query: &Query) -> Result<()> {
+        let configuration = self.documents().stamp().revisions;
+        let is_configured = match query.plan.subscribed_collection() {
+            Some(collection) => configuration.enabled(collection).is_some(),
+            None => !configuration.is_empty(),
+        };
+        match query.plan.is_of_revisions && !is_configured {
+            true => Err(Error::NoRevisions { database: self.name().to_owned() }),
+            false => Ok(()),
         }
     }
 

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use documents::{ByEtag, Date, Etag, Snapshot, Write};
+use documents::{Date, Etag, ItemKind, Snapshot, Write};
 use parking_lot::Mutex;
 
 use super::definition::Subscription;
-use super::live::{Live, Member, Place, WorkerEnd, key};
+use super::live::{Live, Member, Place, WorkerEnd};
+use super::source::{Entry, Source, document_of};
 use crate::limits::{
     SUBSCRIPTION_BATCH_SIZE_MAX, SUBSCRIPTION_LOOK_TIME, SUBSCRIPTION_PASSED_STORED, SUBSCRIPTION_TRY_TIME,
 };
@@ -77,6 +78,11 @@ impl Worker {
         self.query.lock().plan.subscribed_collection().map(str::to_owned)
     }
 
+    /// The kind of items whose writes may bring something new.
+    pub fn kind(&self) -> ItemKind {
+        if self.query.lock().plan.is_of_revisions { ItemKind::Revision } else { ItemKind::Document }
+    }
+
     /// Why it gets nothing more, if that is so.
     pub fn end(&self) -> Option<WorkerEnd> {
         self.member.end().or_else(|| {
@@ -133,28 +139,27 @@ impl Worker {
     ) -> Result<Next> {
         let begin = Instant::now();
         let last = snapshot.last_etag()?;
-        let documents = documents_after(snapshot, query, place.after)?;
-        let (mut ids, mut later, mut until, mut is_at_end) = (Vec::new(), Vec::new(), place.after, true);
+        let (mut names, mut later, mut until, mut is_at_end) = (Vec::new(), Vec::new(), place.after, true);
         let is_congested = self.live.is_congested();
-        for document in documents {
-            let is_full = ids.len() >= self.count_max || sink.size() >= SUBSCRIPTION_BATCH_SIZE_MAX;
+        for entry in Source::after(snapshot, query, place.after)? {
+            let is_full = names.len() >= self.count_max || sink.size() >= SUBSCRIPTION_BATCH_SIZE_MAX;
             if is_full || is_congested || begin.elapsed() >= SUBSCRIPTION_LOOK_TIME {
                 is_at_end = false;
                 break;
             }
-            let document = document?;
-            let id = key(document.id());
-            until = document.etag();
-            if place.taken.contains(&id) {
-                later.push(id);
-            } else if self.subscription.archived.takes(document.flags()) && offered.offer(document, sink)? {
-                ids.push(id);
+            let entry = entry?;
+            let name = entry.name();
+            until = entry.etag();
+            if place.taken.contains(document_of(&name)) {
+                later.push(name);
+            } else if self.subscription.archived.takes(entry.flags()) && entry.offer(offered, snapshot, sink)? {
+                names.push(name);
             }
         }
         if is_at_end {
             until = last;
         }
-        match self.live.hand_out(&self.member, ids, later, until) {
+        match self.live.hand_out(&self.member, names, later, until) {
             Err(end) => Ok(Next::Ended(end)),
             Ok(Some(batch)) => Ok(Next::Batch(batch)),
             Ok(None) => {
@@ -172,34 +177,27 @@ impl Worker {
         query: &Query,
         sink: &mut dyn BatchSink,
     ) -> Result<Next> {
-        let (mut ids, mut gone) = (Vec::new(), Vec::new());
-        for id in again {
+        let (mut names, mut gone) = (Vec::new(), Vec::new());
+        for name in again {
             if sink.size() >= SUBSCRIPTION_BATCH_SIZE_MAX {
                 break;
             }
-            let document = snapshot.get(id)?;
-            let in_collection = match (&document, query.plan.subscribed_collection()) {
-                (Some(document), Some(collection)) => snapshot.is_in_collection(document, collection)?,
-                (document, _) => document.is_some(),
-            };
-            match document {
-                Some(document)
-                    if in_collection
-                        && self.subscription.archived.takes(document.flags())
-                        && offered.offer(document, sink)? =>
+            match Entry::named(snapshot, query, name)? {
+                Some(entry)
+                    if self.subscription.archived.takes(entry.flags()) && entry.offer(offered, snapshot, sink)? =>
                 {
-                    ids.push(id.clone());
+                    names.push(name.clone());
                 }
-                _ => gone.push(id.clone()),
+                _ => gone.push(name.clone()),
             }
         }
-        if ids.is_empty() {
+        if names.is_empty() {
             return Ok(match self.live.forget(&self.member, &gone) {
                 Ok(()) => Next::Searching,
                 Err(end) => Next::Ended(end),
             });
         }
-        Ok(match self.live.hand_out_again(&self.member, ids, &gone) {
+        Ok(match self.live.hand_out_again(&self.member, names, &gone) {
             Ok(batch) => Next::Batch(batch),
             Err(end) => Next::Ended(end),
         })
@@ -236,14 +234,6 @@ impl Drop for Worker {
     }
 }
 
-/// The documents that the query of a subscription reads, from an etag on.
-fn documents_after<'s>(snapshot: &'s Snapshot<'_>, query: &Query, after: Etag) -> Result<ByEtag<'s>> {
-    Ok(match query.plan.subscribed_collection() {
-        Some(collection) => snapshot.collection_after(collection, after)?,
-        None => snapshot.after(after),
-    })
-}
-
 /// Writes documents of a subscription without a worker, from an etag on.
 pub(super) fn look(
     database: &Database,
@@ -259,15 +249,14 @@ pub(super) fn look(
     let context = RunContext { memory, deadline: &deadline, script_limits, timings: None };
     database.with_memory(|| {
         let mut offered = OfferedQuery::new(query, &snapshot, context)?;
-        let documents = documents_after(&snapshot, query, after)?;
         let mut count = 0;
-        for document in documents {
+        for entry in Source::after(&snapshot, query, after)? {
             let is_full = count >= count_max || sink.size() >= SUBSCRIPTION_BATCH_SIZE_MAX;
             if is_full || begin.elapsed() >= SUBSCRIPTION_TRY_TIME {
                 break;
             }
-            let document = document?;
-            if subscription.archived.takes(document.flags()) && offered.offer(document, sink)? {
+            let entry = entry?;
+            if subscription.archived.takes(entry.flags()) && entry.offer(&mut offered, &snapshot, sink)? {
                 count += 1;
             }
         }

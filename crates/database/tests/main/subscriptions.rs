@@ -1,4 +1,5 @@
-//! Subscriptions in process: what workers get, over acknowledgements, restarts, take-overs, changes and concurrency.
+//! Subscriptions in process, to documents and to revisions: what workers get, over acknowledgements, restarts, take-overs, changes and
+//! concurrency.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -7,7 +8,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proptest::prelude::*;
 use proptest::strategy::Strategy as _;
-use rookery_database::documents::{Batch, Document, Expected};
+use rookery_database::documents::{
+    Batch, CollectionRevisions, Document, Expected, ItemKind, RevisionsConfiguration, StoreSettings,
+};
 use rookery_database::subscriptions::{
     BatchSink, Connected, Next, Strategy, SubscriptionRequest, Worker, WorkerEnd, WorkerOptions,
 };
@@ -208,7 +211,6 @@ fn queries_that_no_subscription_can_have_are_refused() {
         "from Users where Age = $age",
         "from Users update { this.x = 1 }",
         "from Users where",
-        "from Users (Revisions = true)",
     ] {
         let refused = shop.create_subscription(request("x", query)).unwrap_err();
         assert!(matches!(refused, Error::BadSubscription { .. } | Error::Query(_)), "{query}: {refused}");
@@ -442,4 +444,141 @@ proptest! {
         drop(last);
         prop_assert!(take(&join()).is_none());
     }
+}
+
+fn configure_revisions(shop: &Database) {
+    let users = ("Users".to_owned(), CollectionRevisions::default());
+    let revisions = Arc::new(RevisionsConfiguration { default: None, collections: vec![users] });
+    shop.documents().configure(StoreSettings { revisions, ..StoreSettings::default() });
+}
+
+/// `current<previous` of each pair, `-` for none.
+fn pairs(taken: &Taken) -> Vec<String> {
+    let name = |pair: &json::Value, of: &str| {
+        let state = pair.get(of).unwrap();
+        state.get("Age").map_or("-".to_owned(), |age| age.as_i64().unwrap().to_string())
+    };
+    let show = |row: &String| {
+        let pair = json::Value::parse(row.as_bytes()).unwrap();
+        format!("{}<{}", name(&pair, "Current"), name(&pair, "Previous"))
+    };
+    taken.rows.iter().map(show).collect()
+}
+
+fn take_pairs(worker: &Worker) -> Vec<String> {
+    let mut all = Vec::new();
+    while let Some((batch, taken)) = take(worker) {
+        all.extend(pairs(&taken));
+        acknowledge(worker, batch);
+    }
+    all
+}
+
+#[test]
+fn revisions_come_with_those_before_them() {
+    let shop = in_memory();
+    shop.create_subscription(request("old", "from Users (Revisions = true)")).unwrap();
+    let refused = shop.connect_worker("old", options(Strategy::OpenIfFree, 9)).err().unwrap();
+    assert!(matches!(refused, Error::NoRevisions { .. }), "{refused}");
+    configure_revisions(&shop);
+    put_user(&shop, "users/1", 1);
+    put_user(&shop, "users/2", 9);
+    put_user(&shop, "users/1", 2);
+    put(&shop, "dogs/1", r#"{"Age":5,"@metadata":{"@collection":"Dogs"}}"#);
+    let mut batch = Batch::new();
+    batch.delete("users/1", Expected::Any).unwrap();
+    shop.execute(batch).unwrap();
+    put_user(&shop, "users/1", 3);
+    let worker = open(&shop, "old", 2);
+    assert_eq!(worker.kind(), ItemKind::Revision);
+    assert_eq!(take_pairs(&worker), ["1<-", "9<-", "2<1", "-<2", "3<-"]);
+    put_user(&shop, "users/2", 10);
+    let (first, taken) = take(&worker).unwrap();
+    assert_eq!((pairs(&taken), taken.ids()), (vec!["10<9".to_owned()], vec!["users/2".to_owned(); 1]));
+    drop(worker);
+    // It was not acknowledged.
+    let worker = open(&shop, "old", 2);
+    let (again, taken) = take(&worker).unwrap();
+    assert_eq!(pairs(&taken), ["10<9"]);
+    assert_ne!(first, again);
+    acknowledge(&worker, again);
+    assert!(take(&worker).is_none());
+    let check = |query: &str, expected: &[&str]| {
+        shop.create_subscription(request(query, query)).unwrap();
+        assert_eq!(take_pairs(&open(&shop, query, 100)), expected, "{query}");
+    };
+    // Behind the revision with a change vector.
+    let vector = {
+        let snapshot = shop.read();
+        let place = snapshot.revisions("users/1", 2, 1).unwrap()[0];
+        snapshot.revision_at(place).unwrap().document().unwrap().change_vector()
+    };
+    let later =
+        SubscriptionRequest { change_vector: Some(vector), ..request("later", "from Users (Revisions = true)") };
+    shop.create_subscription(later).unwrap();
+    assert_eq!(take_pairs(&open(&shop, "later", 100)), ["-<2", "3<-", "10<9"]);
+    check("from Users (Revisions = true) as d where d.Current.Age = 2", &["2<1"]);
+    check("from Users (Revisions = true) where Current.Age = 2", &["2<1"]);
+    // As in JavaScript null is 0 there, and a deletion before has no age to compare with.
+    check("from Users (Revisions = true) as d where d.Current.Age > d.Previous.Age", &["1<-", "9<-", "2<1", "10<9"]);
+    check("from Users (Revisions = true) as d where d.Current = null", &["-<2"]);
+    check("from Users (Revisions = true) where Age = 2", &[]);
+    check("from @all_docs (Revisions = true) where Current.Age = 9", &["9<-"]);
+}
+
+#[test]
+fn pairs_are_projected_include_and_fail_as_documents_do() {
+    let shop = in_memory();
+    configure_revisions(&shop);
+    put_user(&shop, "users/0", 7);
+    put_user(&shop, "users/1", 1);
+    put_user(&shop, "users/1", 2);
+    let take_one = |query: &str| {
+        shop.create_subscription(request(query, query)).unwrap();
+        take(&open(&shop, query, 100)).unwrap().1
+    };
+    let taken = take_one(
+        "from Users (Revisions = true) as d where d.Previous != null select { Now: d.Current.Age, Before: d.Previous.Age, Id: id(d), Own: d.Current['@metadata']['@id'] }",
+    );
+    let [row] = taken.rows.as_slice() else { panic!("{:?}", taken.rows) };
+    assert!(row.starts_with(r#"{"Now":2,"Before":1,"Id":"users/1","Own":"users/1","@metadata":{"#), "{row}");
+    assert!(row.contains(r#""@projection":true"#) && row.contains(r#""@id":"users/1""#), "{row}");
+    let taken = take_one("from Users (Revisions = true) as d where d.Current.Age = 2 include d.Current.Friend");
+    assert_eq!(taken.included, ["users/0"]);
+    let taken = take_one("declare function f(d) { throw 'no'; } from Users (Revisions = true) as d select f(d)");
+    assert_eq!((taken.rows.len(), taken.failures.len()), (0, 3), "{:?}", taken.failures);
+    for (query, refused) in [
+        ("from Users (Revisions = true) include counters()", "counters() in 'include'"),
+        ("from Users (Revisions = true) order by Current.Age", "'order by'"),
+    ] {
+        let error = shop.create_subscription(request("x", query)).unwrap_err().to_string();
+        assert!(error.contains(refused), "{error}");
+    }
+}
+
+#[test]
+fn revisions_of_one_document_come_in_order_to_several_workers() {
+    let shop = in_memory();
+    configure_revisions(&shop);
+    (1..=4).for_each(|age| put_user(&shop, "users/1", age));
+    put_user(&shop, "users/2", 9);
+    shop.create_subscription(request("old", "from Users (Revisions = true)")).unwrap();
+    let one = connect(&shop, "old", Strategy::Concurrent, 2);
+    let other = connect(&shop, "old", Strategy::Concurrent, 2);
+    let (first, taken) = take(&one).unwrap();
+    assert_eq!(pairs(&taken), ["1<-", "2<1"]);
+    // The rest of that document waits.
+    let (second, taken) = take(&other).unwrap();
+    assert_eq!(pairs(&taken), ["9<-"]);
+    acknowledge(&other, second);
+    assert!(take(&other).is_none());
+    acknowledge(&one, first);
+    let (third, taken) = take(&other).unwrap();
+    assert_eq!(pairs(&taken), ["3<2", "4<3"]);
+    drop(other);
+    let (fourth, taken) = take(&one).unwrap();
+    assert_eq!(pairs(&taken), ["3<2", "4<3"], "its worker left");
+    assert_ne!(third, fourth);
+    acknowledge(&one, fourth);
+    assert!(take(&one).is_none());
 }

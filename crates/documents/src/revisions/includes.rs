@@ -109,22 +109,24 @@ impl RevisionIncludes {
         self.size
     }
 
-    /// The revisions that there are: those by time, then those by change vector.
+    /// Looks for each revision: those by time, then those by change vector. `None`: there is none.
     ///
     /// # Errors
     ///
     /// Storage fails or is damaged.
-    pub fn find(&self, snapshot: &Snapshot<'_>) -> Result<Vec<IncludedRevision>> {
-        let mut found = Vec::new();
-        for (time, document_id) in &self.times {
+    pub fn find<'r>(
+        &'r self,
+        snapshot: &'r Snapshot<'_>,
+    ) -> impl Iterator<Item = Result<Option<IncludedRevision>>> + use<'r> {
+        let by_time = self.times.iter().map(|(time, document_id)| {
             let place = snapshot.revision_place_before(document_id, *time)?;
-            found.extend(place.map(|place| IncludedRevision { before: Some(*time), place }));
-        }
-        for vector in &self.vectors {
+            Ok(place.map(|place| IncludedRevision { before: Some(*time), place }))
+        });
+        let by_vector = self.vectors.iter().map(|vector| {
             let place = snapshot.revision_place_by_vector(vector)?;
-            found.extend(place.map(|place| IncludedRevision { before: None, place }));
-        }
-        Ok(found)
+            Ok(place.map(|place| IncludedRevision { before: None, place }))
+        });
+        by_time.chain(by_vector)
     }
 }
 

@@ -9,9 +9,11 @@ use super::stored::Sizes;
 use super::write::NewRevision;
 use super::{CollectionRevisions, read};
 use crate::counters;
+use crate::ids::id;
 use crate::items::found::{CurrentItem, Existing};
 use crate::items::kinds::ItemKind;
 use crate::items::record::{self, Head};
+use crate::wire::server_metadata::property;
 use crate::{CommandResult, Error, Flags, HILO_COLLECTION, Result, Writing};
 
 /// The server metadata that names the counters of a document, and what stands for it in a revision.
@@ -89,10 +91,16 @@ impl Writing<'_, '_> {
                 revise.limits = had_revisions.then_some(limits);
             }
             Some(limits) => {
-                if before.is_some() && !had_revisions && revise.of_old.is_none() {
+                let is_kept = match before.filter(|_| had_revisions) {
+                    Some(document) => self.is_state_kept(document, &found.key)?,
+                    None => false,
+                };
+                // A state that is stored again is kept once.
+                let is_new_one = !(had_revisions && is_unchanged);
+                if before.is_some() && !is_kept && is_new_one && revise.of_old.is_none() {
                     revise.of_old = Some(Flags::FROM_OLD_DOCUMENT);
                 }
-                revise.of_new = !(had_revisions && is_unchanged);
+                revise.of_new = !(is_kept && is_unchanged);
                 revise.has_revisions = true;
                 revise.limits = Some(limits);
             }
@@ -104,12 +112,30 @@ impl Writing<'_, '_> {
         Ok(revise)
     }
 
-    /// Keeps the state of a document before something that belongs to it changes, if none of its states was kept before.
+    /// Keeps the state of a document before something that belongs to it changes, if it is not kept.
     ///
     /// * `is_imported`: what changes comes from elsewhere.
     pub(crate) fn revise_before_change(&mut self, document: &Existing, key: &[u8], is_imported: bool) -> Result<()> {
         let revise = self.decide_rewrite(document, is_imported)?;
         self.revise_old(&revise, Some(document), key)
+    }
+
+    /// Whether the stored state of a document is its newest revision. That it has revisions does not say so: a state that was written while
+    /// the configuration was disabled, or that was imported, may be none.
+    fn is_state_kept(&self, document: &Existing, key: &[u8]) -> Result<bool> {
+        if place_of_vector(&self.store.schema, &*self.tx, &self.vector_of(document))?.is_some() {
+            return Ok(true);
+        }
+        // The same state stored again, or imported beside its revisions, has another change vector.
+        let Some((_, location)) = self.revision_below(key, &key::end_of(key))? else { return Ok(false) };
+        let (head, sizes, content) = self.content_of_revision(location)?;
+        let record = self.store.schema.records.get(&*self.tx, document.location)?;
+        let (server, rest) = content.split_at_checked(sizes.server as usize).unwrap_or_default();
+        let attachments = |server_metadata: &[u8]| property(server_metadata, crate::attachments::list::PROPERTY);
+        Ok(!head.flags.has(Flags::DELETE_REVISION)
+            && sizes.metadata == document.head.metadata_size
+            && Some(rest) == record.get(document.head.metadata_at()..)
+            && attachments(server) == attachments(record::server_metadata(&document.head, record)))
     }
 
     /// Whether any document has revisions, so that databases without them pay for no lookups.
@@ -133,7 +159,11 @@ impl Writing<'_, '_> {
         let place = self.collection_by_number(document.head.collection)?;
         let limits = self.revisions.enabled(&self.collection(place).name).copied();
         if let Some(limits) = limits.filter(|limits| limits.count_min != Some(0)) {
-            revise.of_old = (!had_revisions).then_some(Flags::FROM_OLD_DOCUMENT);
+            let is_kept = had_revisions && {
+                let record = self.store.schema.records.get(&*self.tx, document.location)?;
+                self.is_state_kept(document, &id::lower(record::id(&document.head, record)?))?
+            };
+            revise.of_old = (!is_kept).then_some(Flags::FROM_OLD_DOCUMENT);
             revise = Revise { has_revisions: true, of_new: true, limits: Some(limits), ..revise };
         }
         Ok(revise)
@@ -240,19 +270,17 @@ impl Writing<'_, '_> {
         Ok(out.strip_prefix(b"{").and_then(|out| out.strip_suffix(b"}")).unwrap_or_default().to_vec())
     }
 
-    /// Keeps the state of a document that is about to be deleted, with all that belongs to it, if none of its states was kept before.
+    /// Keeps the state of a document that is about to be deleted, with all that belongs to it, if it is not kept.
     pub(crate) fn revise_before_deletion(&mut self, document: &Existing, key: &[u8]) -> Result<()> {
         let flags = document.head.flags;
-        if self.revisions.is_empty()
-            || self.skips_revisions
-            || flags.has(Flags::HAS_REVISIONS)
-            || flags.has(Flags::ARTIFICIAL)
-        {
+        if self.revisions.is_empty() || self.skips_revisions || flags.has(Flags::ARTIFICIAL) {
             return Ok(());
         }
         let place = self.collection_by_number(document.head.collection)?;
         let limits = self.revisions.enabled(&self.collection(place).name);
-        if limits.is_some_and(|limits| !limits.purges_on_delete && limits.count_min != Some(0)) {
+        if limits.is_some_and(|limits| !limits.purges_on_delete && limits.count_min != Some(0))
+            && !(flags.has(Flags::HAS_REVISIONS) && self.is_state_kept(document, key)?)
+        {
             self.revise_stored(document, key, Flags::FROM_OLD_DOCUMENT)?;
         }
         Ok(())

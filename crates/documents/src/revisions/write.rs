@@ -165,7 +165,8 @@ impl Writing<'_, '_> {
         Ok(())
     }
 
-    /// Removes revisions of a document that its limits let go, the oldest first; gives how many.
+    /// Removes revisions of a document that its limits let go, the oldest first; gives how many. The last state of a deleted document stays
+    /// as long as its deletion does.
     pub(super) fn purge_revisions(&mut self, document_key: &[u8], limits: &CollectionRevisions) -> Result<u64> {
         if limits.count_min.is_none() && limits.age_min.is_none() {
             return Ok(0);
@@ -190,10 +191,28 @@ impl Writing<'_, '_> {
             let old_count = is_old.into_iter().take_while(|is_old| *is_old).count();
             oldest.truncate(old_count);
         }
+        if let Some(last_state) = self.last_state_of_deleted(document_key, &oldest)? {
+            oldest.retain(|(key, _)| *key != last_state);
+        }
         for (key, location) in &oldest {
             self.remove_revision(key, *location)?;
         }
         Ok(oldest.len() as u64)
+    }
+
+    /// The key of the state before the deletion that is the newest revision of a document. `None`: there is none, or the deletion itself is
+    /// among `removed`.
+    fn last_state_of_deleted(&self, document_key: &[u8], removed: &[(Vec<u8>, Location)]) -> Result<Option<Vec<u8>>> {
+        if removed.is_empty() {
+            return Ok(None);
+        }
+        let newest = self.revision_below(document_key, &key::end_of(document_key))?;
+        let Some((newest, location)) = newest else { return Ok(None) };
+        let head = Head::decode(self.store.schema.records.get(&*self.tx, location)?)?;
+        if !head.flags.has(Flags::DELETE_REVISION) || removed.iter().any(|(key, _)| *key == newest) {
+            return Ok(None);
+        }
+        Ok(self.revision_below(document_key, &newest)?.map(|(key, _)| key))
     }
 
     /// Removes all revisions of a document, [`REVISIONS_PURGED_AT_ONCE`] at a time; gives how many.

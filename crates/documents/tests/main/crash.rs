@@ -15,6 +15,7 @@ use testing::random::Random;
 use testing::seeds::{Case, seeds};
 
 use crate::document_model::{Model, command, compare};
+use crate::revision_model;
 
 const BATCHES: u32 = 8;
 
@@ -159,4 +160,71 @@ fn a_crash_leaves_a_run_of_what_is_due_whole_or_absent() {
             assert_eq!(store.read().verify().unwrap().problems, Vec::<String>::new());
         }
     }
+}
+
+/// Writes with revisions, until the disk fails: what was answered, and what was on its way.
+fn history_of_revisions(io: &SimulatedIo, seed: u64) -> (revision_model::Model, Option<Box<revision_model::Model>>) {
+    let mut random = Random::new(seed);
+    let mut model = revision_model::Model::default();
+    let Ok(mut store) = open(io) else { return (model, None) };
+    model.configure(&store);
+    for _ in 0..4 * BATCHES {
+        match random.below(12) {
+            0 if store.environment().flush().is_err() => return (model, None),
+            1 => {
+                drop(store);
+                store = match open(io) {
+                    Ok(store) => store,
+                    Err(_) => return (model, None),
+                };
+                model.configure(&store);
+            }
+            _ => {}
+        }
+        if let Err(in_flight) = revision_model::step(&mut random, &store, &mut model) {
+            return (model, Some(in_flight));
+        }
+    }
+    (model, None)
+}
+
+#[test]
+fn a_crash_at_any_operation_leaves_the_revisions_that_a_list_says() {
+    let mut images = 0;
+    for seed in seeds(3, 100) {
+        let _case = Case::of(seed);
+        let whole = SimulatedIo::new();
+        history_of_revisions(&whole, seed);
+        let mut random = Random::new(seed ^ 0x7e51);
+        for at in 0..whole.operations() {
+            let io = SimulatedIo::new();
+            io.fail_at(Some(Fault { at, for_ever: at % 2 == 0, kind: ErrorKind::Other }));
+            let (mut model, in_flight) = history_of_revisions(&io, seed);
+            io.fail_at(None);
+            let image = io.crash(|| match random.below(3) {
+                0 => Fate::Lost,
+                1 => Fate::Persisted,
+                _ => Fate::Torn(random.next()),
+            });
+            let store = open(&image).expect("an image of a crash opens");
+            let is_same = |model: &revision_model::Model| {
+                catch_unwind(AssertUnwindSafe(|| revision_model::compare(&store, model))).is_ok()
+            };
+            match in_flight {
+                // It cannot be gone on with: the vector of its last write is not known.
+                Some(in_flight) if is_same(&in_flight) => {}
+                _ => {
+                    revision_model::compare(&store, &model);
+                    model.configure(&store);
+                    for _ in 0..3 {
+                        assert!(revision_model::step(&mut random, &store, &mut model).is_ok());
+                        revision_model::compare(&store, &model);
+                    }
+                }
+            }
+            assert!(store.environment().verify().unwrap().problems.is_empty());
+            images += 1;
+        }
+    }
+    println!("{images} crash images");
 }

@@ -13,6 +13,7 @@ mod document_model;
 mod model;
 mod replay;
 mod reviewed;
+mod revision_model;
 mod revisions;
 mod rules;
 mod speed;

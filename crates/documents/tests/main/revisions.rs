@@ -1,30 +1,15 @@
 //! Revisions: what each write keeps, what limits remove, and a model against a list.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
 use rookery_documents::*;
 use storage::{Environment, Options};
 use testing::effort;
 use testing::random::Random;
 use testing::seeds::{self, Case};
 
+use crate::revision_model::{Model, ON, compare, configure, step};
+
 fn store() -> DocumentStore {
     DocumentStore::open(Environment::in_memory(Options::default()).unwrap(), StoreOptions::default()).unwrap()
-}
-
-const ON: CollectionRevisions = CollectionRevisions {
-    is_disabled: false,
-    count_min: None,
-    age_min: None,
-    purges_on_delete: false,
-    delete_count_max: None,
-};
-
-fn configure(store: &DocumentStore, collections: &[(&str, CollectionRevisions)]) {
-    let collections = collections.iter().map(|(name, limits)| ((*name).to_owned(), *limits)).collect();
-    let revisions = Arc::new(RevisionsConfiguration { default: None, collections });
-    store.configure(StoreSettings { revisions, ..StoreSettings::default() });
 }
 
 fn document(collection: &str, body: &str) -> Vec<u8> {
@@ -174,6 +159,83 @@ fn limits_remove_the_oldest() {
     verify(&store);
 }
 
+fn bodies(store: &DocumentStore, id: &str) -> Vec<String> {
+    shown(store, id).iter().map(|shown| shown.split(' ').next().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_state_that_was_written_while_nothing_was_kept_is_kept_when_it_is_replaced() {
+    let off = CollectionRevisions { is_disabled: true, ..ON };
+    let store = store();
+    let with = |limits| configure(&store, &[("Users", limits)]);
+    with(ON);
+    put(&store, "users/1", "1");
+    with(off);
+    put(&store, "users/1", "2");
+    with(ON);
+    put(&store, "users/1", "3");
+    assert_eq!(bodies(&store, "users/1"), [r#"{"N":3}"#, r#"{"N":2}"#, r#"{"N":1}"#]);
+    assert_eq!(shown(&store, "users/1")[1], r#"{"N":2} HasRevisions, FromOldDocumentRevision, Revision"#);
+    // Stored again as it is: once.
+    with(off);
+    put(&store, "users/1", "4");
+    with(ON);
+    put(&store, "users/1", "4");
+    put(&store, "users/1", "4");
+    put(&store, "users/1", "5");
+    assert_eq!(bodies(&store, "users/1")[..3], [r#"{"N":5}"#, r#"{"N":4}"#, r#"{"N":3}"#]);
+    // Deleted.
+    with(off);
+    put(&store, "users/1", "6");
+    with(ON);
+    delete(&store, "users/1");
+    assert_eq!(bodies(&store, "users/1")[..3], ["{}", r#"{"N":6}"#, r#"{"N":5}"#]);
+    // What belongs to it changes.
+    put(&store, "users/1", "7");
+    with(off);
+    put(&store, "users/1", "8");
+    with(ON);
+    let operation = CounterOperation { name: "Likes".to_owned(), action: CounterAction::Increment(1) };
+    run(&store, |batch| batch.push_counters(CounterCommand::new("users/1", vec![operation], false).unwrap())).unwrap();
+    assert_eq!(bodies(&store, "users/1")[..3], [r#"{"N":8}"#, r#"{"N":8}"#, r#"{"N":7}"#]);
+    verify(&store);
+}
+
+#[test]
+fn the_last_state_of_a_deleted_document_stays_as_long_as_its_deletion() {
+    let store = store();
+    let with = |limits| configure(&store, &[("Users", limits)]);
+    with(CollectionRevisions { count_min: Some(1), ..ON });
+    for body in ["1", "2"] {
+        put(&store, "users/1", body);
+    }
+    delete(&store, "users/1");
+    assert_eq!(bodies(&store, "users/1"), ["{}", r#"{"N":2}"#]);
+    let enforce = || {
+        let document_ids = vec!["users/1".to_owned()];
+        change(&store, RevisionsWrite::Enforce { document_ids, with_forced: false })
+    };
+    assert_eq!(enforce(), 0);
+    put(&store, "users/1", "3");
+    assert_eq!(bodies(&store, "users/1"), [r#"{"N":3}"#]);
+    // By age alone: the state is old when it is deleted, its deletion is not.
+    with(CollectionRevisions { age_min: Some(36_000_000_000), ..ON });
+    let at = |hours: u64, fill: &dyn Fn(&mut Batch)| {
+        let mut batch = Batch::new();
+        fill(&mut batch);
+        let now = Date::from_ticks(Date::now().ticks() + hours * 36_000_000_000);
+        store.apply(&Write::batch(batch), Stamp { time: now, ..store.stamp() }).unwrap().answer.outcome().unwrap();
+    };
+    at(0, &|batch| batch.put("users/2", &document("Users", "1"), Expected::Any).unwrap());
+    at(0, &|batch| batch.put("users/2", &document("Users", "2"), Expected::Any).unwrap());
+    at(9, &|batch| batch.delete("users/2", Expected::Any).unwrap());
+    assert_eq!(bodies(&store, "users/2"), ["{}", r#"{"N":2}"#]);
+    // Both are old.
+    at(20, &|batch| batch.put("users/2", &document("Users", "3"), Expected::Any).unwrap());
+    assert_eq!(bodies(&store, "users/2"), [r#"{"N":3}"#]);
+    verify(&store);
+}
+
 #[test]
 fn a_revision_can_be_forced() {
     let store = store();
@@ -284,119 +346,33 @@ fn small_changes_cost_little() {
     verify(&store);
 }
 
-/// The states of a document, the oldest first: change vector and body; `None`: deleted.
-type History = Vec<(String, Option<String>)>;
-
-#[derive(Default)]
-struct Model {
-    documents: BTreeMap<String, String>,
-    histories: BTreeMap<String, History>,
-}
-
-fn random_body(random: &mut Random, before: Option<&String>) -> String {
-    match before {
-        Some(before) if random.below(3) > 0 => {
-            let mut body = before.clone();
-            let at = 1 + random.below(body.len() as u64 - 1) as usize;
-            body.replace_range(at..at, &"xyz"[..random.below(3) as usize]);
-            body
-        }
-        _ => {
-            let size = [3, 300, 5_000][random.below(3) as usize];
-            let text: String = (0..size).map(|_| char::from(b'a' + random.below(26) as u8)).collect();
-            format!("\"{text}\"")
-        }
-    }
-}
-
 fn model_run(seed: u64, steps: u32) {
     let mut random = Random::new(seed);
     let folder = tempfile::tempdir().unwrap();
-    let open = || {
+    let open = |model: &Model| {
         let environment = Environment::open(folder.path(), Options::default()).unwrap();
-        DocumentStore::open(environment, StoreOptions::default()).unwrap()
+        let store = DocumentStore::open(environment, StoreOptions::default()).unwrap();
+        model.configure(&store);
+        store
     };
-    let (mut store, mut model, mut kept) = (open(), Model::default(), 5);
-    let limits = |kept| CollectionRevisions { count_min: Some(kept), ..ON };
-    configure(&store, &[("Users", limits(kept))]);
+    let mut model = Model::default();
+    let mut store = open(&model);
     for _ in 0..steps {
-        let id = format!("users/{}", random.below(3));
-        let history = model.histories.entry(id.clone()).or_default();
         match random.below(12) {
             0 => {
                 drop(store);
-                store = open();
-                configure(&store, &[("Users", limits(kept))]);
+                store = open(&model);
             }
             1 => {
-                kept = 1 + random.below(9);
-                configure(&store, &[("Users", limits(kept))]);
-            }
-            2 if model.documents.remove(&id).is_some() => {
-                delete(&store, &id);
-                let vector = store.read().revisions(&id, 0, 1).unwrap()[0];
-                let vector = store.read().revision_at(vector).unwrap().document().unwrap().change_vector();
-                history.push((vector, None));
-                history.drain(..history.len().saturating_sub(kept as usize));
-            }
-            3 if !history.is_empty() => {
-                let (vector, _) = history.remove(random.below(history.len() as u64) as usize);
-                let write = RevisionsWrite::Delete {
-                    document_ids: vec![id],
-                    vectors: vec![vector],
-                    from: None,
-                    to: None,
-                    with_forced: true,
-                };
-                assert_eq!(change(&store, write), 1);
-            }
-            4 => {
                 let copy = Environment::in_memory(Options::default()).unwrap();
                 store.copy_into(&copy, |_| true).unwrap();
-                let copy = DocumentStore::open(copy, StoreOptions::default()).unwrap();
-                compare(&copy, &model);
+                compare(&DocumentStore::open(copy, StoreOptions::default()).unwrap(), &model);
             }
-            _ => {
-                let body = random_body(&mut random, model.documents.get(&id));
-                let is_same = model.documents.get(&id) == Some(&body);
-                let vector = put(&store, &id, &body);
-                if !is_same {
-                    history.push((vector, Some(body.clone())));
-                    history.drain(..history.len().saturating_sub(kept as usize));
-                } else if history.len() > kept as usize {
-                    history.drain(..history.len() - kept as usize);
-                }
-                model.documents.insert(id, body);
-            }
+            _ => assert!(step(&mut random, &store, &mut model).is_ok()),
         }
         compare(&store, &model);
     }
     assert!(store.environment().verify().unwrap().problems.is_empty());
-}
-
-fn compare(store: &DocumentStore, model: &Model) {
-    let snapshot = store.read();
-    for (id, history) in &model.histories {
-        let places = snapshot.revisions(id, 0, u64::MAX).unwrap();
-        assert_eq!(places.len(), history.len(), "{id}");
-        for (place, (vector, body)) in places.into_iter().rev().zip(history) {
-            let revision = snapshot.revision_at(place).unwrap();
-            let document = revision.document().unwrap();
-            assert_eq!(document.change_vector(), *vector);
-            assert_eq!(revision.is_deletion(), body.is_none());
-            let expected = body.as_ref().map_or("{}".to_owned(), |body| format!(r#"{{"N":{body}}}"#));
-            assert_eq!(String::from_utf8_lossy(document.body().bytes()), expected);
-        }
-        let is_binned = snapshot
-            .revisions_bin(0, 9)
-            .unwrap()
-            .into_iter()
-            .any(|place| snapshot.revision_at(place).unwrap().document().unwrap().id() == id);
-        let is_deleted = !model.documents.contains_key(id) && history.last().is_some_and(|(_, body)| body.is_none());
-        assert_eq!(is_binned, is_deleted, "{id}");
-    }
-    drop(snapshot);
-    verify(store);
 }
 
 #[test]

@@ -79,6 +79,8 @@ pub struct Plan {
     pub filter: Option<FilterClause>,
     /// Which part of what it finds is wanted.
     pub page: Page,
+    /// True for a subscription that reads revisions, each with the one before it.
+    pub is_of_revisions: bool,
 }
 
 /// Where the results of a query come from.
@@ -151,6 +153,7 @@ impl Plan {
             keeps_repeats: false,
             filter,
             page,
+            is_of_revisions: false,
         };
         match plan.not_explained().filter(|_| is_explained) {
             Some(feature) => Err(Refused::NotSupported(format!("{feature} with 'explain'"))),

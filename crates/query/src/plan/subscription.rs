@@ -38,7 +38,9 @@ impl Plan {
             0 | 1 => conditions.into_iter().next(),
             _ => Some(Expression::And(conditions)),
         };
-        let plan = Plan::new(&Query { condition: None, filter, ..query.clone() }, Parameters::new(None))?;
+        let mut query = Query { condition: None, filter, ..query.clone() };
+        let is_of_revisions = std::mem::take(&mut query.from.is_of_revisions);
+        let plan = Plan { is_of_revisions, ..Plan::new(&query, Parameters::new(None))? };
         if plan.is_distinct() {
             return refused("'select distinct'", "it does not know what it sent before");
         }

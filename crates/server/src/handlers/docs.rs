@@ -297,16 +297,18 @@ impl<'s> LoadedDocuments<'s> {
             values.add_all(snapshot, &load.values, document.body())?;
         }
         values.hash_into(&mut hash);
-        let mut revisions = RevisionIncludes::default();
+        let mut asked = RevisionIncludes::default();
         for document in documents.iter().flatten().filter(|_| !load.revisions.is_empty()) {
             deadline.look()?;
-            revisions.add_vectors(&load.revisions, document.body())?;
-            revisions.add_times(&load.revisions, document.id());
+            asked.add_vectors(&load.revisions, document.body())?;
+            asked.add_times(&load.revisions, document.id());
         }
-        let revisions = revisions.find(snapshot)?;
-        for revision in &revisions {
+        let mut revisions = Vec::new();
+        for revision in asked.find(snapshot) {
             deadline.look()?;
+            let Some(revision) = revision? else { continue };
             revision.add_to(snapshot, &mut hash)?;
+            revisions.push(revision);
         }
         let is_cluster_wide = load.is_cluster_wide;
         Ok(LoadedDocuments { documents, included, counters, revisions, values, is_cluster_wide, etag: hash.finish() })

@@ -142,6 +142,8 @@ pub(super) enum Ending {
     NotFound,
     /// It is disabled.
     Disabled,
+    /// It reads revisions, and its collection has none.
+    NoRevisions,
     /// As the database says.
     Of(WorkerEnd),
 }
@@ -178,6 +180,14 @@ impl Ending {
             Ending::NotFound | Ending::Of(WorkerEnd::Deleted) => {
                 status("NotFound", "DoesNotExistException", format!("Subscription with name '{name}' was not found"))
             }
+            Ending::NoRevisions => status(
+                "Invalid",
+                "InvalidStateException",
+                format!(
+                    "Cannot use a revisions subscription, database does not have revisions configuration for '{name}'. \
+                     Configure its collection with POST /databases/{{name}}/admin/revisions/config"
+                ),
+            ),
             Ending::CaughtUp => closed(false, format!("No documents are left for subscription '{name}'")),
             Ending::Of(WorkerEnd::Dropped) => closed(false, format!("Subscription '{name}' was dropped")),
             Ending::Disabled | Ending::Of(WorkerEnd::Disabled) => {

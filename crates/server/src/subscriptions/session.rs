@@ -6,7 +6,6 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use database::Database;
-use database::documents::ItemKind;
 use database::subscriptions::{Connected, Next, Wake, Worker, WorkerOptions};
 use json::Value;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadHalf, WriteHalf};
@@ -183,6 +182,7 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin + 'static> Session<S> {
                 Ok(Connected::InUse) => Ending::InUse,
                 Ok(Connected::Disabled) => Ending::Disabled,
                 Err(Error::Database(database::Error::NoSubscription { .. })) => Ending::NotFound,
+                Err(Error::Database(database::Error::NoRevisions { .. })) => Ending::NoRevisions,
                 Err(error) => {
                     self.fail_with(&error).await?;
                     return Ok(None);
@@ -197,7 +197,7 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin + 'static> Session<S> {
     async fn work(&mut self, worker: Arc<Worker>, request: &WorkerRequest, bell: &Notify) -> Outcome<()> {
         // Before the first look: what is written after that rings.
         let news = self.node.bells.of(worker.database());
-        let watched = Watched { kinds: vec![ItemKind::Document], collection: worker.collection(), deletions: false };
+        let watched = Watched { kinds: vec![worker.kind()], collection: worker.collection(), deletions: false };
         let mut news = news.watch(watched);
         let mut heartbeat = Instant::now() + SUBSCRIPTION_HEARTBEAT;
         loop {

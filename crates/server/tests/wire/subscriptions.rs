@@ -171,6 +171,52 @@ fn a_worker_gets_batches_and_what_is_written_later() {
 }
 
 #[test]
+fn a_worker_gets_revisions_with_those_before_them() {
+    let wire = with_subscription("from Users (Revisions = true)");
+    let refused = talk(&wire).open(ALL);
+    assert!(
+        refused.contains(r#""Status":"Invalid","Exception":"Raven.Client.Exceptions.Documents.Subscriptions.SubscriptionInvalidStateException: Cannot use a revisions subscription"#),
+        "{refused}"
+    );
+    let configuration = r#"{"Collections":{"Users":{"Disabled":false}}}"#;
+    assert_eq!(wire.call("POST /databases/db/admin/revisions/config", configuration).status, 200);
+    put_user(&wire, "users/1", 1);
+    let mut worker = talk(&wire);
+    worker.open_accepted(ALL);
+    let first = super::support::mask(&worker.next().unwrap());
+    let vector = first.split(r#""@change-vector":""#).nth(1).unwrap().split('"').next().unwrap().to_owned();
+    let state = format!(
+        r#"{{"Age":1,"Friend":"users/1","@metadata":{{"@collection":"Users","@change-vector":"{vector}","@flags":"HasRevisions, Revision","@id":"users/1","@last-modified":"DATE"}}}}"#
+    );
+    let metadata = format!(
+        r#"{{"@change-vector":"{vector}","@flags":"HasRevisions, Revision","@id":"users/1","@last-modified":"DATE"}}"#
+    );
+    let expected = format!(r#"{{"Type":"Data","Data":{{"Current":{state},"Previous":null,"@metadata":{metadata}}}}}"#);
+    assert_eq!(first, expected);
+    worker.expect(r#"{"Type":"EndOfBatch"}"#);
+    worker.acknowledge();
+    // Written while it waits. The deletion has no state of its own.
+    wire.check("DELETE /databases/db/docs?id=users/1", "", 204, "");
+    let deletion = super::support::mask(&worker.next().unwrap());
+    assert!(
+        deletion.starts_with(&format!(r#"{{"Type":"Data","Data":{{"Current":null,"Previous":{state},"#)),
+        "{deletion}"
+    );
+    assert!(deletion.contains(r#""@flags":"HasRevisions, DeleteRevision""#), "{deletion}");
+    worker.expect(r#"{"Type":"EndOfBatch"}"#);
+    worker.acknowledge();
+    put_user(&wire, "users/2", 2);
+    assert_eq!(worker.batch().0, ["users/2"]);
+    worker.acknowledge();
+    let tried = wire.call(
+        "POST /databases/db/subscriptions/try?pageSize=10",
+        r#"{"Query":"from Users (Revisions = true) as d where d.Current = null select { Before: d.Previous.Age }"}"#,
+    );
+    let tried = tried.masked();
+    assert!(tried.starts_with(r#"{"Results":[{"Type":"Data","Data":{"Before":1,"@metadata":{"#), "{tried}");
+}
+
+#[test]
 fn it_ends_when_all_was_sent_if_the_client_wants_that() {
     let wire = with_subscription("from Users");
     put_user(&wire, "users/1", 1);
