@@ -11,7 +11,7 @@ use crate::{Error, Result};
 
 /// The documents or revisions after an etag.
 pub(super) enum Source<'s> {
-    Documents(ByEtag<'s>),
+    Documents(Box<ByEtag<'s>>),
     Revisions(Changes<'s>),
 }
 
@@ -31,8 +31,8 @@ impl<'s> Source<'s> {
         let collection = query.plan.subscribed_collection();
         Ok(match (query.plan.is_of_revisions, collection) {
             (true, collection) => Source::Revisions(snapshot.items(&[ItemKind::Revision], collection, after)?),
-            (false, Some(collection)) => Source::Documents(snapshot.collection_after(collection, after)?),
-            (false, None) => Source::Documents(snapshot.after(after)),
+            (false, Some(collection)) => Source::Documents(Box::new(snapshot.collection_after(collection, after)?)),
+            (false, None) => Source::Documents(Box::new(snapshot.after(after))),
         })
     }
 }
