@@ -234,6 +234,7 @@ const BAD_REQUEST: &str = "Raven.Client.Exceptions.BadRequestException";
 const INVALID_OPERATION: &str = "System.InvalidOperationException";
 const INVALID_DATA: &str = "System.IO.InvalidDataException";
 const END_OF_STREAM: &str = "System.IO.EndOfStreamException";
+const RAVEN_TIMEOUT: &str = "Raven.Client.Exceptions.RavenTimeoutException";
 const NOT_SUPPORTED: &str = "Raven.Client.Exceptions.RavenException";
 const COLLECTION_MISMATCH: &str = "Raven.Client.Exceptions.Documents.DocumentCollectionMismatchException";
 const COUNTER_OVERFLOW: &str = "Raven.Client.Exceptions.Documents.Counters.CounterOverflowException";
@@ -316,9 +317,7 @@ impl Error {
             Error::Malformed(_) => Shape::refused(BAD_REQUEST),
             Error::Encoding(_) => Shape::refused(INVALID_DATA),
             Error::BodyCutOff(_) => Shape::refused(END_OF_STREAM),
-            Error::Busy { .. } | Error::NotOpened => {
-                Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.RavenTimeoutException")
-            }
+            Error::Busy { .. } | Error::NotOpened => Shape::new(StatusCode::SERVICE_UNAVAILABLE, RAVEN_TIMEOUT),
             Error::Argument(_) => Shape::refused(ARGUMENT),
             Error::BadRequest(_) => Shape::refused(BAD_REQUEST),
             Error::UnknownOperation(_) => Shape::refused("System.NotSupportedException"),
@@ -331,9 +330,7 @@ impl Error {
                 Shape::refused("Raven.Client.Exceptions.Documents.Indexes.IndexDoesNotExistException")
             }
             Error::IndexDefinition(error) => definition_shape(error),
-            Error::NotIndexed { .. } => {
-                Shape::new(StatusCode::REQUEST_TIMEOUT, "Raven.Client.Exceptions.RavenTimeoutException")
-            }
+            Error::NotIndexed { .. } => Shape::new(StatusCode::REQUEST_TIMEOUT, RAVEN_TIMEOUT),
             Error::BulkInsert { cause, .. } => bulk_insert_shape(cause.status()),
             // A conflict would be rebuilt as one of a single document.
             Error::Import { cause, .. } => match cause.shape() {
@@ -554,7 +551,7 @@ fn database_shape(error: &database::Error) -> Shape {
         E::Destination(_) => Shape::new(StatusCode::BAD_GATEWAY, INVALID_OPERATION),
         E::DeletionLocked { .. } | E::PlaceIsFixed { .. } => Shape::refused(INVALID_OPERATION),
         E::Busy { .. } | E::Compacting { .. } | E::Reopened { .. } | E::Occupied { .. } => {
-            Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.RavenTimeoutException")
+            Shape::new(StatusCode::SERVICE_UNAVAILABLE, RAVEN_TIMEOUT)
         }
         E::BadCompaction { .. } => Shape::refused(INVALID_OPERATION),
         E::NoRoom { .. } => Shape::new(StatusCode::INSUFFICIENT_STORAGE, "Raven.Client.Exceptions.RavenException"),
@@ -597,9 +594,7 @@ fn query_shape(error: &QueryError) -> Shape {
         E::Script(failure) => projection_shape(failure),
         E::NoSuchSorter(_) => Shape::refused("Raven.Client.Exceptions.Documents.Sorters.SorterDoesNotExistException"),
         E::NoSuchDocument { .. } => Shape::refused("Raven.Client.Exceptions.Documents.DocumentDoesNotExistException"),
-        E::NotIndexed { .. } => {
-            Shape::new(StatusCode::REQUEST_TIMEOUT, "Raven.Client.Exceptions.RavenTimeoutException")
-        }
+        E::NotIndexed { .. } => Shape::new(StatusCode::REQUEST_TIMEOUT, RAVEN_TIMEOUT),
         E::Timeout { .. } => Shape::failed("System.TimeoutException"),
     }
 }
@@ -614,9 +609,7 @@ fn script_shape(error: &script::Error) -> Shape {
         E::Misuse(_) => Shape::refused(INVALID_OPERATION),
         E::Host(_) => Shape::failed(INVALID_OPERATION),
         E::Stopped => Shape::failed("System.OperationCanceledException"),
-        E::OverMemory { .. } => {
-            Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.RavenTimeoutException")
-        }
+        E::OverMemory { .. } => Shape::new(StatusCode::SERVICE_UNAVAILABLE, RAVEN_TIMEOUT),
         E::NotSupported { .. } => Shape::new(StatusCode::NOT_IMPLEMENTED, NOT_SUPPORTED),
     }
 }
@@ -728,7 +721,7 @@ fn documents_shape(error: &database::documents::Error) -> Shape {
                 ("ActualChangeVector", actual.vector().map(str::to_owned)),
             ],
         },
-        E::UploadLost => Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.RavenTimeoutException"),
+        E::UploadLost => Shape::new(StatusCode::SERVICE_UNAVAILABLE, RAVEN_TIMEOUT),
         E::BadId { .. } | E::BadCounterName { .. } | E::BadAttachment { .. } => Shape::refused(ARGUMENT),
         E::MissingDocument { .. } | E::NoDocumentForAttachment { .. } => {
             Shape::refused("Raven.Client.Exceptions.Documents.DocumentDoesNotExistException")
@@ -764,9 +757,7 @@ fn storage_shape(error: &storage::Error) -> Shape {
         E::Locked { .. } | E::NewerFormat { .. } => {
             Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.Database.DatabaseLoadFailureException")
         }
-        E::OverMemory { passes: true, .. } => {
-            Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.RavenTimeoutException")
-        }
+        E::OverMemory { passes: true, .. } => Shape::new(StatusCode::SERVICE_UNAVAILABLE, RAVEN_TIMEOUT),
         E::OverMemory { passes: false, .. } => Shape::new(StatusCode::PAYLOAD_TOO_LARGE, BAD_REQUEST),
         // It passes when the old snapshot closes.
         E::LongReader { .. } => Shape::new(StatusCode::SERVICE_UNAVAILABLE, "Raven.Client.Exceptions.RavenException"),
