@@ -18,7 +18,6 @@ use documents::{Date, Etag, id};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use super::definition::SubscriptionProgress;
-use super::source::document_of;
 use crate::Result;
 use crate::limits::{SUBSCRIPTION_AGAIN_MAX, SUBSCRIPTION_WAITING_MAX, SUBSCRIPTION_WORKERS_MAX};
 
@@ -408,4 +407,9 @@ impl State {
 /// The id of a document as it is compared.
 pub(super) fn key(id: &str) -> String {
     id::lower_text(id)
+}
+
+/// The document that an id of a batch belongs to: no two workers have anything of one document at once.
+pub(super) fn document_of(name: &str) -> &str {
+    name.split_once('\0').map_or(name, |(document, _)| document)
 }

@@ -109,8 +109,3 @@ impl<'s> Entry<'s> {
         }
     }
 }
-
-/// The document that a name of an [`Entry`] belongs to: no two workers have anything of one document at once.
-pub(super) fn document_of(name: &str) -> &str {
-    name.split_once('\0').map_or(name, |(document, _)| document)
-}

@@ -7,8 +7,8 @@ use documents::{Date, Etag, ItemKind, Snapshot, Write};
 use parking_lot::Mutex;
 
 use super::definition::Subscription;
-use super::live::{Live, Member, Place, WorkerEnd};
-use super::source::{Entry, Source, document_of};
+use super::live::{Live, Member, Place, WorkerEnd, document_of};
+use super::source::{Entry, Source};
 use crate::limits::{
     SUBSCRIPTION_BATCH_SIZE_MAX, SUBSCRIPTION_LOOK_TIME, SUBSCRIPTION_PASSED_STORED, SUBSCRIPTION_TRY_TIME,
 };
