@@ -238,6 +238,8 @@ const RAVEN_TIMEOUT: &str = "Raven.Client.Exceptions.RavenTimeoutException";
 const NOT_SUPPORTED: &str = "Raven.Client.Exceptions.RavenException";
 const COLLECTION_MISMATCH: &str = "Raven.Client.Exceptions.Documents.DocumentCollectionMismatchException";
 const COUNTER_OVERFLOW: &str = "Raven.Client.Exceptions.Documents.Counters.CounterOverflowException";
+const NO_SUBSCRIPTION: &str = "Raven.Client.Exceptions.Documents.Subscriptions.SubscriptionDoesNotExistException";
+const NO_REVISIONS: &str = "Raven.Client.Exceptions.Documents.Subscriptions.SubscriptionInvalidStateException";
 const CONCURRENCY: &str = "Raven.Client.Exceptions.ConcurrencyException";
 
 const TRANSACTION_CONCURRENCY: &str = "Raven.Client.Exceptions.ClusterTransactionConcurrencyException";
@@ -539,12 +541,8 @@ fn database_shape(error: &database::Error) -> Shape {
         E::BadSubscription { .. } | E::BadFeed { .. } => Shape::refused(ARGUMENT),
         E::FeedGone { .. } => Shape::new(StatusCode::GONE, INVALID_OPERATION),
         E::NoFeedCursor { .. } => Shape::new(StatusCode::NOT_FOUND, ARGUMENT),
-        E::NoSubscription { .. } => {
-            Shape::refused("Raven.Client.Exceptions.Documents.Subscriptions.SubscriptionDoesNotExistException")
-        }
-        E::NoRevisions { .. } => {
-            Shape::refused("Raven.Client.Exceptions.Documents.Subscriptions.SubscriptionInvalidStateException")
-        }
+        E::NoSubscription { .. } => Shape::refused(NO_SUBSCRIPTION),
+        E::NoRevisions { .. } => Shape::refused(NO_REVISIONS),
         E::SubscriptionExists { .. } => Shape::refused(INVALID_OPERATION),
         E::Image(storage::image::Error::Storage(error)) => storage_shape(error),
         E::Image(_) | E::BadStream { .. } | E::BadDump { .. } => Shape::refused(INVALID_DATA),
