@@ -68,18 +68,18 @@ test("a constraint is made once no documents break it, changed and deleted", asy
 });
 
 test("mistakes are told, and many constraints fit on a narrow screen", async ({ page, studio }) => {
-  await studio.database("Narrow");
+  await studio.database("ConstrainedNarrow");
   studio.allow(/400 \(Bad Request\)/);
   for (const [collection, field] of [
     ["Users", "Email"],
     ["Products", "Supplier.Address.VeryLongNameOfAFieldThatDoesNotEnd"],
   ]) {
-    const made = await page.request.put(`${studio.url}/databases/Narrow/admin/constraints`, {
+    const made = await page.request.put(`${studio.url}/databases/ConstrainedNarrow/admin/constraints`, {
       data: { Collection: collection, Fields: [field] },
     });
     expect(made.status()).toBe(201);
   }
-  await studio.open("/databases/Narrow/constraints");
+  await studio.open("/databases/ConstrainedNarrow/constraints");
   await expect(page.getByRole("row", { name: /^Users\/Email/ })).toBeVisible();
   await page.getByRole("button", { name: "New constraint" }).click();
   const dialog = page.getByRole("dialog", { name: "New unique constraint" });
