@@ -105,6 +105,8 @@ async function offered(page: Page): Promise<string[]> {
   await expect(page.getByRole("menuitem").first()).toBeVisible();
   const items = await page.getByRole("menuitem").allInnerTexts();
   await page.keyboard.press("Escape");
+  // It fades away.
+  await expect(page.getByRole("menuitem")).toHaveCount(0);
   return [...buttons, ...labels, ...items];
 }
 
