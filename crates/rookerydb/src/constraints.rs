@@ -27,7 +27,8 @@ pub struct UniqueConstraint {
     pub name: String,
     /// The collection, in any case.
     pub collection: String,
-    /// Paths into its documents, such as `Address.Street`. Their values together are unique; a document that lacks all of them is free.
+    /// Paths into its documents, such as `Address.Street`. Their values together are unique; a document that lacks one of them is not
+    /// constrained.
     pub fields: Vec<String>,
     /// Whether texts that differ in case alone differ.
     pub is_case_sensitive: bool,

@@ -1,6 +1,7 @@
 //! Compare-exchange values under several clients and kills: what the clients saw can have happened one request after the other
-//! (`testing::linearizable`), over single values, reads of all of them, and transactions over two. Beside them two numbers that sessions
-//! raise, of which no increment may be lost: a property of a document in cluster-wide transactions, by its atomic guard, and a counter.
+//! (`testing::linearizable`), over single values, reads of all of them, and transactions over two. Sessions raise two numbers meanwhile,
+//! and no increment may be lost: a property of a document, which they change in cluster-wide transactions (its atomic guard refuses a
+//! stale change), and a counter.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -28,7 +29,7 @@ struct Registers;
 /// A value under a key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Stored {
-    /// `None`: nobody was told.
+    /// `None`: the answer with it was lost.
     index: Option<u64>,
     /// Each write has another.
     value: u64,
@@ -201,7 +202,7 @@ impl Increments {
         self.doubtful += other.doubtful;
     }
 
-    /// Each that was acknowledged is in the sum, and at most those that nobody knows of beside them.
+    /// The sum has each increment that was acknowledged. Of those without an answer it may have some, and it has no other.
     fn check(&self, what: &str, sum: u64) {
         let right = self.acknowledged..=self.acknowledged + self.doubtful;
         assert!(right.contains(&sum), "{what} has {sum} increments, of which {self:?} were made");
@@ -230,7 +231,7 @@ impl World {
         }
     }
 
-    /// Load, a kill in it, and a look at what is there afterwards.
+    /// Clients work, the server is killed, and what it has after its restart is compared with what they saw.
     fn round(&mut self) {
         let server = self.server.take().expect("it runs");
         let moment = Duration::from_millis(self.random.below(LOAD_MS_MAX));

@@ -391,7 +391,8 @@ impl DumpWriter {
         Ok(())
     }
 
-    /// The same for a revision. What its document still has stands in the dump that this one continues.
+    /// Writes the contents of a revision's attachments that stand nowhere before it. Contents that its document has had since the dump
+    /// before this one are in that dump, and are left out.
     fn contents_of_revision<S: DumpSink>(
         &mut self,
         snapshot: &Snapshot<'_>,
