@@ -12,6 +12,7 @@ use crate::backups::BackupResult;
 use crate::compaction::CompactionReport;
 use crate::limits::{ENDED_OPERATION_KEPT_SECONDS, OPERATION_QUERY_SIZE_MAX};
 use crate::revisions::RevisionsReport;
+use crate::smuggler::ItemType;
 use crate::{Error, Result, SmugglerResult};
 
 /// Numbers that clients bring along count up to here: JavaScript reads integers up to 2^53.
@@ -43,6 +44,18 @@ pub struct Progress {
     pub revisions: Option<Arc<RevisionsReport>>,
     /// How far a compaction is.
     pub compaction: Option<Arc<CompactionReport>>,
+}
+
+impl Progress {
+    /// That of an export or import, by what it has counted so far.
+    pub(crate) fn of_transfer(result: &SmugglerResult) -> Progress {
+        Progress {
+            processed: result.read_count(),
+            documents_processed: result.counts(ItemType::Documents).read,
+            transfer: Some(Arc::new(result.clone())),
+            ..Progress::default()
+        }
+    }
 }
 
 /// The result of an operation.

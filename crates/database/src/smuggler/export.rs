@@ -239,14 +239,7 @@ impl DumpWriter {
     }
 
     fn report(&self) {
-        let transfer = Some(Arc::new(self.result.clone()));
-        let (processed, documents) = (self.result.read_count(), self.result.counts(ItemType::Documents).read);
-        self.operation.set_progress(Progress {
-            processed,
-            documents_processed: documents,
-            transfer,
-            ..Progress::default()
-        });
+        self.operation.set_progress(Progress::of_transfer(&self.result));
     }
 
     /// Looks now and then whether the operation was killed, and says how far it is.

@@ -338,14 +338,7 @@ impl ImportWork {
     }
 
     fn report(&self) {
-        let transfer = Some(Arc::new(self.result.clone()));
-        let (processed, documents) = (self.result.read_count(), self.result.counts(ItemType::Documents).read);
-        self.operation.set_progress(Progress {
-            processed,
-            documents_processed: documents,
-            transfer,
-            ..Progress::default()
-        });
+        self.operation.set_progress(Progress::of_transfer(&self.result));
     }
 
     /// Checks JSON, and goes on with it.
