@@ -64,8 +64,6 @@ features! {
         "Replication copies documents from one database to others, and resolves the conflicts that come from it.";
     Etl, "ETL and connection strings", "etl-and-connection-strings",
         "ETL tasks and sinks copy documents to other systems and from them; connection strings say where these are.";
-    CertificateReplacement, "certificate replacement", "certificate-replacement",
-        "The server loads its certificate again within two minutes when its file changes.";
     Encryption, "encrypted databases", "encrypted-databases",
         "An encrypted database is stored under a key.";
     DocumentsCompression, "document compression settings", "document-compression-settings",
