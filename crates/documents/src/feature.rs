@@ -44,8 +44,8 @@ macro_rules! features {
 }
 
 features! {
-    Attachments, "attachments in scripts", "attachments-in-scripts",
-        "Scripts of RavenDB can delete and copy the attachments of a document.";
+    Attachments, "contents of attachments in scripts", "contents-of-attachments-in-scripts",
+        "Indexes read the contents of attachments; patches and projections do not.";
     RemoteAttachments, "remote attachments", "remote-attachments",
         "RavenDB can move attachments to an object store, and read them from there.";
     TimeSeries, "time series", "time-series",
@@ -150,7 +150,7 @@ impl Feature {
     pub fn of_script_function(name: &str) -> Feature {
         match name {
             "timeseries" | "timeSeriesNamesFor" => Feature::TimeSeries,
-            "attachments" | "attachmentsFor" | "loadAttachment" | "loadAttachments" => Feature::Attachments,
+            "loadAttachment" | "loadAttachments" => Feature::Attachments,
             "embeddings" | "loadVector" => Feature::TextEmbeddings,
             _ => Feature::ScriptFunctions,
         }

@@ -21,10 +21,10 @@ pub(crate) enum ReplacementError {
     #[error("Unable to load the provided certificate: {0}")]
     Unusable(String),
     /// It is none for this server.
-    #[error("The provided certificate {certificate} cannot replace that of the server: {reason}")]
+    #[error("The provided certificate {subject} cannot replace that of the server: {reason}")]
     Unfit {
-        /// What was sent.
-        certificate: Certificate,
+        /// Whose it is.
+        subject: String,
         /// As part of a sentence.
         reason: String,
     },
@@ -88,7 +88,8 @@ impl Replacement {
     ///
     /// [`ReplacementError::Unfit`]
     pub(crate) fn check(&self, present: &Certificate, now: SystemTime) -> Result<(), ReplacementError> {
-        let unfit = |reason: String| Err(ReplacementError::Unfit { certificate: self.certificate.clone(), reason });
+        let unfit =
+            |reason: String| Err(ReplacementError::Unfit { subject: self.certificate.subject().to_owned(), reason });
         match self.certificate.validity_at(now) {
             Validity::Valid => {}
             Validity::NotYet(begin) => return unfit(format!("it is not valid before {}", at(begin))),
