@@ -10,6 +10,7 @@ use documents::Feature;
 
 use super::configuration::DestinationSettings;
 use super::failure::DestinationError;
+use super::spool::Spool;
 use crate::{Error, Result};
 
 /// A file in a destination.
@@ -142,8 +143,9 @@ impl Destination for FolderDestination {
         partial.push(PARTIAL);
         let failed = |error| self.failed("store", path)(error);
         let folder = target.parent().unwrap_or(&self.folder);
-        crate::folders::make(folder)?;
-        let mut stored = create_private(Path::new(&partial)).map_err(failed)?;
+        // What has no room, or was cut off otherwise, goes and takes none.
+        let partial = Spool::at(partial.into())?;
+        let mut stored = partial.create()?;
         let mut total = 0;
         io::Seek::rewind(file).map_err(failed)?;
         loop {
@@ -155,7 +157,7 @@ impl Destination for FolderDestination {
             sent(total)?;
         }
         stored.sync_all().map_err(failed)?;
-        fs::rename(&partial, &target).map_err(failed)?;
+        fs::rename(partial.path(), &target).map_err(failed)?;
         sync_folder(folder).map_err(failed)
     }
 
@@ -216,6 +218,19 @@ mod tests {
     use rustix::fs::{CWD, FileType, Mode, mknodat};
 
     use super::*;
+
+    #[test]
+    fn a_file_that_is_not_stored_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = FolderDestination::new(folder.path());
+        let mut file = tempfile::tempfile().unwrap();
+        io::Write::write_all(&mut file, b"contents").unwrap();
+        let refused = place.put("a/file", &mut file, 8, &mut |_| Err(Error::Canceled));
+        assert!(matches!(refused, Err(Error::Canceled)), "{refused:?}");
+        assert_eq!(fs::read_dir(folder.path().join("a")).unwrap().count(), 0);
+        place.put("a/file", &mut file, 8, &mut |_| Ok(())).unwrap();
+        assert_eq!(fs::read(folder.path().join("a/file")).unwrap(), b"contents");
+    }
 
     #[test]
     fn a_pipe_in_place_of_a_file_is_refused_at_once() {
