@@ -38,7 +38,7 @@ fn s3(server: &str, bucket: &str) -> DestinationSettings {
 /// Gives up soon.
 fn hasty() -> ObjectStores {
     let time = Duration::from_secs(1);
-    ObjectStores { retry_time_max: time, idle_time_max: time, ..ObjectStores::default() }
+    ObjectStores { retry_time_max: time, idle_time_max: time }
 }
 
 fn open(stub: &Stub, options: &ObjectStores) -> Arc<dyn Destination> {
@@ -297,7 +297,7 @@ fn only_operators_may_choose_any_address() {
         let mut given = settings(kind, &text);
         ObjectStores::default().open(&given).unwrap();
         given.is_restricted = true;
-        let error = ObjectStores::default().open(&given).err().expect("it is accepted").to_string();
+        let error = ObjectStores::default().open(&given).expect_err("it is accepted").to_string();
         assert!(error.contains(expected), "{error}");
     }
 }
