@@ -56,7 +56,7 @@ pub use compare_exchange::{
 pub use constraints::duplicate::Duplicate;
 pub use constraints::{ConstraintChange, UniqueConstraint};
 pub use counters::command::{CounterAction, CounterCommand, CounterDetail, CounterOperation};
-pub use counters::includes::{ALL_COUNTERS, CounterIncludes};
+pub use counters::includes::{ALL_COUNTERS, CounterIncludes, IncludedCounters};
 pub use counters::read::Counter;
 pub use counters::value::NodeValue;
 pub use document::Document;

@@ -496,6 +496,8 @@ fn seconds(value: u32) -> Duration {
 pub(crate) const TCP_MESSAGE_SIZE_MAX: usize = 64 << 10;
 /// Bytes of a name in such a message.
 pub(crate) const TCP_TEXT_SIZE_MAX: usize = 1024;
+/// Versions that a client may try on a TCP connection before the server ends it.
+pub(crate) const TCP_GREETINGS_MAX: usize = 4;
 /// After how much silence the connection of a subscription sends a sign of life. Clients give up after 30 s.
 pub(crate) const SUBSCRIPTION_HEARTBEAT: Duration = Duration::from_secs(3);
 /// Changes of a page of the change feed, unless its reader asks for another number.

@@ -1,5 +1,5 @@
 // Subscriptions: what sends documents that match a query to workers, and remembers what they have acknowledged.
-import { member, pretty, scan } from "../json/scan";
+import { member, pretty, scan, type Span } from "../json/scan";
 import { below, send, sendForJson, textOf } from "./http";
 
 /** A connected worker. */
@@ -71,6 +71,11 @@ export async function remove(database: string, name: string): Promise<void> {
 /** What a subscription would send: a document, or why its script failed for it. */
 export type Sent = { id: string | undefined; text: string; error: string | undefined };
 
+/** Whether a script failed for a document: of such a one there is nothing but its metadata and the error. */
+function isFailed(document: Span): boolean {
+  return document.kind === "object" && document.members.map(({ name }) => name).join() === "@metadata,Exception";
+}
+
 /** POST `/databases/{name}/subscriptions/try`: what would be sent first, from `changeVector` on. */
 export async function tryQuery(
   database: string,
@@ -89,15 +94,14 @@ export async function tryQuery(
   );
   const results = member(scan(text), "Results");
   if (results?.kind !== "array") return [];
-  return results.elements.flatMap((result) => {
-    const data = member(result, "Data");
-    if (data === undefined) return [];
+  return results.elements.map((document) => {
+    const failed = isFailed(document);
     const of = (span: ReturnType<typeof member>) =>
       span?.kind === "string" ? (JSON.parse(text.slice(span.start, span.end)) as string) : undefined;
     return {
-      id: of(member(member(data, "@metadata"), "@id")),
-      text: pretty(text, data, ["@metadata"]),
-      error: of(member(result, "Exception")),
+      id: of(member(member(document, "@metadata"), "@id")),
+      text: pretty(text, document, failed ? ["@metadata", "Exception"] : ["@metadata"]),
+      error: failed ? of(member(document, "Exception")) : undefined,
     };
   });
 }

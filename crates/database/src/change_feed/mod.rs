@@ -11,7 +11,7 @@ mod place;
 use std::time::Instant;
 
 pub use cursors::FeedCursor;
-use documents::{Document, Item, ItemKind, Snapshot};
+use documents::{CounterIncludes, Document, Item, ItemKind, Snapshot};
 use json::Writer;
 pub use place::FeedPlace;
 
@@ -60,7 +60,7 @@ pub struct FeedPage {
 pub const PUT: &str = "Put";
 /// See [`PUT`].
 pub const DELETE: &str = "Delete";
-/// See [`PUT`]: a document that others of the page refer to.
+/// See [`PUT`]: a document that others of the page refer to, or counters of a document.
 pub const INCLUDE: &str = "Include";
 
 impl FeedRequest {
@@ -207,8 +207,9 @@ impl<'a> Page<'a, '_> {
         let (mut count, mut until) = (0, place);
         for item in self.snapshot.changes(&request.kinds, request.collection(), place.after)? {
             let item = item?;
+            let size = self.sink.size() + self.offered.as_ref().map_or(0, OfferedQuery::counters_size);
             let is_late = begin.elapsed() >= FEED_LOOK_TIME && until.after > place.after;
-            if count >= self.count_max || self.sink.size() >= FEED_PAGE_SIZE_MAX || is_late {
+            if count >= self.count_max || size >= FEED_PAGE_SIZE_MAX || is_late {
                 return Ok(FeedPage { until, is_at_end: false });
             }
             until = place.moved_to(item.etag());
@@ -291,7 +292,22 @@ impl<'a> Page<'a, '_> {
             line.push(b'}');
             self.sink.end(INCLUDE);
         }
+        if let Some(counters) = offered.counters() {
+            write_counters(counters, self.sink);
+        }
         Ok(())
+    }
+}
+
+/// Writes the counters that a query includes: a line for each document that they belong to.
+fn write_counters(counters: &CounterIncludes, sink: &mut dyn FeedSink) {
+    for included in counters.documents() {
+        sink.begin();
+        Writer::new(sink.line()).object(|json| {
+            json.name("Kind").string(ItemKind::Counter.name()).name("Change").string(INCLUDE);
+            included.write(json.name("Id").string(included.document_id()).name("Item"));
+        });
+        sink.end(INCLUDE);
     }
 }
 
@@ -322,6 +338,8 @@ impl BatchSink for Rows<'_> {
     }
 
     fn include(&mut self, _: &Document<'_>) {}
+
+    fn include_counters(&mut self, _: &CounterIncludes) {}
 
     fn size(&self) -> usize {
         self.sink.size()

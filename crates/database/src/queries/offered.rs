@@ -1,6 +1,6 @@
 //! Offering documents one by one to a query, for subscriptions: whether a document fits, and what is made of it.
 
-use documents::{Document, RevisionPair, Snapshot};
+use documents::{CounterIncludes, Document, RevisionPair, Snapshot};
 use storage::memory::MemoryReservation;
 
 use super::filtering::{Filtering, Verdict};
@@ -20,6 +20,9 @@ pub trait BatchSink {
 
     /// A document that others of the batch refer to, behind all of them.
     fn include(&mut self, document: &Document<'_>);
+
+    /// The counters that come with the batch, behind its documents; called once if the query asks for some.
+    fn include_counters(&mut self, counters: &CounterIncludes);
 
     /// Bytes so far.
     fn size(&self) -> usize;
@@ -128,6 +131,29 @@ impl<'a> OfferedQuery<'a> {
     /// Storage fails.
     pub fn includes(&self) -> Result<Vec<Document<'_>>> {
         self.included.load(&self.run)
+    }
+
+    /// The counters that come with those which fitted; `None`: the query asks for none.
+    pub fn counters(&self) -> Option<&CounterIncludes> {
+        self.included.counters(&self.run)
+    }
+
+    /// Bytes of these counters, about.
+    pub fn counters_size(&self) -> usize {
+        self.counters().map_or(0, CounterIncludes::size)
+    }
+
+    /// Gives a sink all that comes with those which fitted.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails.
+    pub fn include_in(&self, sink: &mut dyn BatchSink) -> Result<()> {
+        self.includes()?.iter().for_each(|document| sink.include(document));
+        if let Some(counters) = self.counters() {
+            sink.include_counters(counters);
+        }
+        Ok(())
     }
 }
 

@@ -35,7 +35,8 @@ pub struct SubscriptionRequest {
     pub name: Option<String>,
     /// Its query. `None`: the one that it has.
     pub query: Option<String>,
-    /// Where it begins: a change vector, `LastDocument`, `BeginningOfTime`; `DoNotChange` and `None` leave it where it is.
+    /// Where it begins: a change vector, `LastDocument`, `BeginningOfTime`. `None` is that for a new one; `None` and `DoNotChange` leave one
+    /// that is changed where it is.
     pub change_vector: Option<String>,
     /// Whether it takes no workers. `None`: as it is.
     pub is_disabled: Option<bool>,
@@ -69,8 +70,31 @@ pub struct WorkerOptions {
     pub worker_id: Option<String>,
     /// Where it is, for people.
     pub address: String,
+    /// The includes that its client can read.
+    pub reads: ReadIncludes,
     /// Called when it is to ask again.
     pub wake: Wake,
+}
+
+/// The includes that a client can read, by the version of its protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadIncludes {
+    /// Documents that others refer to.
+    pub documents: bool,
+    /// Counters.
+    pub counters: bool,
+}
+
+impl ReadIncludes {
+    /// What a query includes that the client cannot read, in the words of clients.
+    fn lacks_of(self, query: &Query) -> Option<&'static str> {
+        let plan = &query.plan;
+        let needs = [
+            (!self.documents && !plan.includes.is_empty(), "Includes"),
+            (!self.counters && !plan.counters.is_empty(), "Counter Includes"),
+        ];
+        needs.into_iter().find_map(|(is_lacking, name)| is_lacking.then_some(name))
+    }
 }
 
 /// What became of a request to connect.
@@ -83,6 +107,8 @@ pub enum Connected {
     Waiting(WaitingPlace),
     /// The subscription is disabled.
     Disabled,
+    /// The query includes what the client cannot read: `Includes` or `Counter Includes`.
+    Unreadable(&'static str),
 }
 
 /// A place in the line of those that wait for a subscription.
@@ -187,7 +213,7 @@ impl Database {
                 archived: request.archived.unwrap_or_default(),
             };
             let query = subscription.check()?;
-            let begin = request.change_vector.as_deref().filter(|text| *text != DO_NOT_CHANGE);
+            let begin = request.change_vector.as_deref();
             (subscription, SubscriptionProgress::begin(&snapshot, begin, query.plan.is_of_revisions)?)
         };
         let id = subscription.id;
@@ -300,7 +326,7 @@ impl Database {
         Ok(())
     }
 
-    /// Writes what a subscription would send first. Looks for some time.
+    /// Writes what a subscription would send first, with what it includes. Looks for some time.
     ///
     /// * `request`: its query, and where it begins.
     ///
@@ -345,8 +371,11 @@ impl Database {
         }
         let query = Query::parse_subscription(&subscription.query)?;
         self.check_revisions_are_configured(&query)?;
+        let WorkerOptions { strategy, count_max, worker_id, address, reads, wake } = options;
+        if let Some(includes) = reads.lacks_of(&query) {
+            return Ok(Connected::Unreadable(includes));
+        }
         let live = in_memory.live(subscription.id);
-        let WorkerOptions { strategy, count_max, worker_id, address, wake } = options;
         let info = ConnectionInfo { address, strategy, worker_id, since: Date::now() };
         // Read anew: an acknowledgement may have been stored since.
         let connected = live.connect(info, wake.clone(), || SubscriptionProgress::of(&self.read(), subscription.id))?;
@@ -393,5 +422,5 @@ impl Database {
     }
 }
 
-/// What clients send for a beginning that stays.
+/// What clients send for a beginning that stays, when they change a subscription.
 const DO_NOT_CHANGE: &str = "DoNotChange";

@@ -123,7 +123,7 @@ impl Worker {
                 next => next?,
             };
             if matches!(next, Next::Batch(_)) {
-                offered.includes()?.iter().for_each(|document| sink.include(document));
+                offered.include_in(sink)?;
             }
             Ok(next)
         })
@@ -142,7 +142,8 @@ impl Worker {
         let (mut names, mut later, mut until, mut is_at_end) = (Vec::new(), Vec::new(), place.after, true);
         let is_congested = self.live.is_congested();
         for entry in Source::after(snapshot, query, place.after)? {
-            let is_full = names.len() >= self.count_max || sink.size() >= SUBSCRIPTION_BATCH_SIZE_MAX;
+            let size = sink.size() + offered.counters_size();
+            let is_full = names.len() >= self.count_max || size >= SUBSCRIPTION_BATCH_SIZE_MAX;
             if is_full || is_congested || begin.elapsed() >= SUBSCRIPTION_LOOK_TIME {
                 is_at_end = false;
                 break;
@@ -179,7 +180,7 @@ impl Worker {
     ) -> Result<Next> {
         let (mut names, mut gone) = (Vec::new(), Vec::new());
         for name in again {
-            if sink.size() >= SUBSCRIPTION_BATCH_SIZE_MAX {
+            if sink.size() + offered.counters_size() >= SUBSCRIPTION_BATCH_SIZE_MAX {
                 break;
             }
             match Entry::named(snapshot, query, name)? {
@@ -234,7 +235,7 @@ impl Drop for Worker {
     }
 }
 
-/// Writes documents of a subscription without a worker, from an etag on.
+/// Writes documents of a subscription without a worker, from an etag on, and what comes with them.
 pub(super) fn look(
     database: &Database,
     query: &Query,
@@ -251,7 +252,8 @@ pub(super) fn look(
         let mut offered = OfferedQuery::new(query, &snapshot, context)?;
         let mut count = 0;
         for entry in Source::after(&snapshot, query, after)? {
-            let is_full = count >= count_max || sink.size() >= SUBSCRIPTION_BATCH_SIZE_MAX;
+            let size = sink.size() + offered.counters_size();
+            let is_full = count >= count_max || size >= SUBSCRIPTION_BATCH_SIZE_MAX;
             if is_full || begin.elapsed() >= SUBSCRIPTION_TRY_TIME {
                 break;
             }
@@ -260,6 +262,6 @@ pub(super) fn look(
                 count += 1;
             }
         }
-        Ok(())
+        offered.include_in(sink)
     })
 }

@@ -9,10 +9,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use proptest::prelude::*;
 use proptest::strategy::Strategy as _;
 use rookery_database::documents::{
-    Batch, CollectionRevisions, Document, Expected, ItemKind, RevisionsConfiguration, StoreSettings,
+    Batch, CollectionRevisions, CounterAction, CounterCommand, CounterIncludes, CounterOperation, Document, Expected,
+    ItemKind, RevisionsConfiguration, StoreSettings,
 };
 use rookery_database::subscriptions::{
-    BatchSink, Connected, Next, Strategy, SubscriptionRequest, Worker, WorkerEnd, WorkerOptions,
+    BatchSink, Connected, Next, ReadIncludes, Strategy, SubscriptionRequest, Worker, WorkerEnd, WorkerOptions,
 };
 use rookery_database::{Database, Databases, DatabasesOptions, Error};
 
@@ -22,6 +23,8 @@ struct Taken {
     rows: Vec<String>,
     failures: Vec<String>,
     included: Vec<String>,
+    /// Ids of the documents whose counters come along.
+    counters: Vec<String>,
     buffer: Vec<u8>,
     size: usize,
 }
@@ -43,6 +46,11 @@ impl BatchSink for Taken {
 
     fn include(&mut self, document: &Document<'_>) {
         self.included.push(document.id().to_owned());
+    }
+
+    fn include_counters(&mut self, counters: &CounterIncludes) {
+        let ids = counters.documents().iter().map(|counters| counters.document_id().to_owned());
+        self.counters = ids.collect();
     }
 
     fn size(&self) -> usize {
@@ -83,7 +91,8 @@ fn request(name: &str, query: &str) -> SubscriptionRequest {
 }
 
 fn options(strategy: Strategy, count_max: usize) -> WorkerOptions {
-    WorkerOptions { strategy, count_max, worker_id: None, address: "here".to_owned(), wake: Arc::new(|| ()) }
+    let reads = ReadIncludes { documents: true, counters: true };
+    WorkerOptions { strategy, count_max, worker_id: None, address: "here".to_owned(), reads, wake: Arc::new(|| ()) }
 }
 
 #[track_caller]
@@ -295,15 +304,19 @@ fn it_begins_where_it_is_told_to() {
     put_user(&shop, "users/1", 1);
     let vector = shop.read().get("users/1").unwrap().unwrap().change_vector();
     put_user(&shop, "users/2", 2);
-    for (name, begin, expected) in
-        [("a", vector.as_str(), 1), ("b", "LastDocument", 0), ("c", "BeginningOfTime", 2), ("d", "DoNotChange", 2)]
-    {
+    for (name, begin, expected) in [("a", vector.as_str(), 1), ("b", "LastDocument", 0), ("c", "BeginningOfTime", 2)] {
         let begin = Some(begin.to_owned());
         shop.create_subscription(SubscriptionRequest { change_vector: begin, ..request(name, "from Users") }).unwrap();
         assert_eq!(take_all(&open(&shop, name, 10)).len(), expected, "{name}");
     }
-    let wrong = SubscriptionRequest { change_vector: Some("nonsense".to_owned()), ..request("e", "from Users") };
-    assert!(matches!(shop.create_subscription(wrong), Err(Error::BadSubscription { .. })));
+    // What is new has no place that could stay as it is.
+    for nonsense in ["nonsense", "DoNotChange"] {
+        let wrong = SubscriptionRequest { change_vector: Some(nonsense.to_owned()), ..request("e", "from Users") };
+        assert!(matches!(shop.create_subscription(wrong), Err(Error::BadSubscription { .. })), "{nonsense}");
+    }
+    let kept = SubscriptionRequest { change_vector: Some("DoNotChange".to_owned()), ..request("a", "from Users") };
+    shop.update_subscription(None, kept).unwrap();
+    assert!(take_all(&open(&shop, "a", 10)).is_empty());
 }
 
 #[test]
@@ -319,6 +332,32 @@ fn a_condition_that_nothing_fits_does_not_read_everything_again() {
     shop.create_subscription(request("none", "from Users where Age = 2")).unwrap();
     assert!(take(&open(&shop, "none", 10)).is_none());
     assert!(shop.subscription("none").unwrap().unwrap().progress.etag >= 5000);
+}
+
+/// What counters take counts like documents: a batch ends, however small these are.
+#[test]
+fn a_batch_ends_behind_the_counters_that_it_includes() {
+    let shop = in_memory();
+    for number in 0..10 {
+        let id = format!("users/{number}");
+        put_user(&shop, &id, number);
+        let operation = |counter| CounterOperation {
+            name: format!("{}{counter}", "x".repeat(300)),
+            action: CounterAction::Increment(1),
+        };
+        let mut batch = Batch::new();
+        batch.push_counters(CounterCommand::new(&id, (0..5_000).map(operation).collect(), false).unwrap());
+        shop.execute(batch).unwrap();
+    }
+    shop.create_subscription(request("all", "from Users select Age include counters()")).unwrap();
+    let worker = open(&shop, "all", 100);
+    let mut counts = Vec::new();
+    while let Some((batch, taken)) = take(&worker) {
+        assert_eq!(taken.counters, taken.ids());
+        counts.push(taken.rows.len());
+        acknowledge(&worker, batch);
+    }
+    assert!(counts.len() > 1 && counts.iter().sum::<usize>() == 10, "{counts:?}");
 }
 
 /// A batch in the middle of whose making another worker takes the subscription over.
@@ -340,6 +379,10 @@ impl BatchSink for TakenOver<'_> {
 
     fn include(&mut self, document: &Document<'_>) {
         self.taken.include(document);
+    }
+
+    fn include_counters(&mut self, counters: &CounterIncludes) {
+        self.taken.include_counters(counters);
     }
 
     fn size(&self) -> usize {

@@ -13,14 +13,15 @@ pub const ALL_COUNTERS: &str = "@all_counters";
 /// Counters of documents, each read once.
 #[derive(Debug, Default)]
 pub struct CounterIncludes {
-    documents: Vec<Included>,
+    documents: Vec<IncludedCounters>,
     /// Lower-cased id to place.
     places: BTreeMap<Vec<u8>, usize>,
     size: usize,
 }
 
+/// Counters of one document.
 #[derive(Debug)]
-struct Included {
+pub struct IncludedCounters {
     document_id: String,
     /// The names asked for; empty: all.
     names: Vec<String>,
@@ -42,11 +43,10 @@ impl CounterIncludes {
         let place = match self.places.get(&key) {
             Some(place) => *place,
             None => {
-                let included =
-                    Included { document_id: document_id.to_owned(), names: names.to_vec(), counters: Vec::new() };
-                self.documents.push(included);
+                let (document_id, counters) = (document_id.to_owned(), Vec::new());
+                self.size += document_id.len() + size_of::<IncludedCounters>();
+                self.documents.push(IncludedCounters { document_id, names: names.to_vec(), counters });
                 self.places.insert(key, self.documents.len() - 1);
-                self.size += document_id.len() + size_of::<Included>();
                 self.documents.len() - 1
             }
         };
@@ -81,6 +81,11 @@ impl CounterIncludes {
         self.size
     }
 
+    /// The documents in the order in which they were added, each once.
+    pub fn documents(&self) -> &[IncludedCounters] {
+        &self.documents
+    }
+
     /// Adds all of it to the ETag of an answer.
     pub fn add_to(&self, hash: &mut ResultsHash) {
         for included in &self.documents {
@@ -94,18 +99,7 @@ impl CounterIncludes {
     pub fn write(&self, json: &mut Writer<'_>) {
         json.object(|json| {
             for included in &self.documents {
-                json.name(&included.document_id).array(|json| {
-                    for (name, found) in &included.counters {
-                        let Some((total, _)) = found else {
-                            json.null();
-                            continue;
-                        };
-                        json.object(|json| {
-                            json.name("DocumentId").string(&included.document_id).name("CounterName").string(name);
-                            json.name("TotalValue").signed(*total);
-                        });
-                    }
-                });
+                included.write(json.name(&included.document_id));
             }
         });
     }
@@ -116,6 +110,29 @@ impl CounterIncludes {
             for included in &self.documents {
                 json.name(&included.document_id).array(|json| {
                     included.names.iter().for_each(|name| _ = json.string(name));
+                });
+            }
+        });
+    }
+}
+
+impl IncludedCounters {
+    /// The document that the counters belong to.
+    pub fn document_id(&self) -> &str {
+        &self.document_id
+    }
+
+    /// Writes the array of the counters, with `null` for a name that has none.
+    pub fn write(&self, json: &mut Writer<'_>) {
+        json.array(|json| {
+            for (name, found) in &self.counters {
+                let Some((total, _)) = found else {
+                    json.null();
+                    continue;
+                };
+                json.object(|json| {
+                    json.name("DocumentId").string(&self.document_id).name("CounterName").string(name);
+                    json.name("TotalValue").signed(*total);
                 });
             }
         });

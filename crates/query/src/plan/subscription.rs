@@ -48,12 +48,12 @@ impl Plan {
             return refused("'include explanations()', 'include timings()', facets or suggestions", "it has no index");
         }
         let unsent = [
-            (!plan.counters.is_empty(), "counters"),
-            (!plan.revisions.is_empty(), "revisions"),
-            (!plan.included_values.is_empty(), "cmpxchg"),
+            (!plan.revisions.is_empty(), "revisions() in 'include' of a subscription or a change feed"),
+            (!plan.included_values.is_empty(), "cmpxchg() in 'include' of a subscription or a change feed"),
+            (is_of_revisions && !plan.counters.is_empty(), "counters() in 'include' of a subscription to revisions"),
         ];
-        if let Some((_, function)) = unsent.iter().find(|(is_included, _)| *is_included) {
-            return Err(Refused::NotSupported(format!("{function}() in 'include' of a subscription")));
+        if let Some((_, feature)) = unsent.iter().find(|(is_included, _)| *is_included) {
+            return Err(Refused::NotSupported((*feature).to_owned()));
         }
         Ok(plan)
     }

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::limits::{SUBSCRIPTION_TRY_MAX, SUBSCRIPTION_TRY_PAGE};
 use crate::messages::reply::{self, Reply};
 use crate::routing::exchange::Exchange;
-use crate::subscriptions::Frames;
+use crate::subscriptions::Trial;
 
 /// What a body says of a subscription.
 fn request_of(body: &Value) -> Result<SubscriptionRequest> {
@@ -204,16 +204,15 @@ async fn set_disabled(exchange: Exchange, is_disabled: bool) -> Result<Reply> {
 }
 
 /// POST `/databases/{name}/subscriptions/try`: body `{Query, ChangeVector}`, `pageSize`: what a subscription would send first.
-/// `{Results}`, each as it would be sent.
+/// `{Results, Includes?, CounterIncludes?, IncludedCounterNames?}`. A document for which a script failed has `Exception`.
 pub(crate) async fn try_query(mut exchange: Exchange) -> Result<Reply> {
     let count = exchange.query().number("pageSize")?.unwrap_or(SUBSCRIPTION_TRY_PAGE).min(SUBSCRIPTION_TRY_MAX);
     let request = request_of(&exchange.read_whole_object().await?)?;
     let database = exchange.database().clone();
     let look = move || {
-        let mut frames = Frames::of_array();
-        database.try_subscription(&request, count as usize, &mut frames)?;
-        Ok(frames.into_documents())
+        let mut trial = Trial::default();
+        database.try_subscription(&request, count as usize, &mut trial)?;
+        Ok(trial.finish())
     };
-    let documents = exchange.node.bridge.run(Pool::Reads, look).await?;
-    Ok(reply::ok([&b"{\"Results\":["[..], &documents, b"]}"].concat()))
+    Ok(reply::ok(exchange.node.bridge.run(Pool::Reads, look).await?))
 }

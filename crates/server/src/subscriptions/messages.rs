@@ -1,14 +1,16 @@
 //! The messages of both sides but for documents.
 
-use database::subscriptions::{Strategy, WorkerEnd};
+use database::subscriptions::{ReadIncludes, Strategy, WorkerEnd};
 use json::{Value, Writer};
 
 use crate::limits::TCP_TEXT_SIZE_MAX;
 
-/// The newest version of the protocol that clients know.
-const VERSION: i64 = 53_000;
-/// The oldest.
-const VERSION_MIN: i64 = 40;
+/// The versions of the protocol that clients know, the newest first.
+const VERSIONS: [i64; 5] = [53_000, 51_000, COUNTERS_VERSION, INCLUDES_VERSION, 40];
+/// From here on clients read included counters.
+const COUNTERS_VERSION: i64 = 50_000;
+/// From here on clients read included documents.
+const INCLUDES_VERSION: i64 = 41_400;
 
 /// The version of the message by which servers test a connection.
 pub(crate) const TEST_VERSION: i64 = 50;
@@ -24,8 +26,8 @@ pub(super) enum Purpose {
     Test { database: Option<String>, version: i64 },
     /// Nothing: the client gives up.
     Drop,
-    /// A version or an operation that is not supported, with the reason.
-    Refused(String),
+    /// A version or an operation that is not supported, with the reason, and the version that the client may try.
+    Refused { reason: String, version: i64 },
 }
 
 impl Purpose {
@@ -34,19 +36,30 @@ impl Purpose {
         let text = |name: &str| message.get(name).and_then(Value::as_str).unwrap_or_default();
         let version = message.get("OperationVersion").and_then(Value::as_i64).unwrap_or_default();
         match text("Operation") {
-            "Subscription" if version < VERSION_MIN => Purpose::Refused(format!(
-                "the protocol of subscriptions has the versions {VERSION_MIN} to {VERSION}, not {version}"
-            )),
+            "Subscription" if !VERSIONS.contains(&version) => {
+                let known: Vec<String> = VERSIONS.iter().rev().map(i64::to_string).collect();
+                Purpose::Refused {
+                    reason: format!(
+                        "the protocol of subscriptions has the versions {}, not {version}",
+                        known.join(", ")
+                    ),
+                    // What the client knows may be newer: the newest one of before is what both have.
+                    version: VERSIONS.into_iter().find(|known| *known < version).unwrap_or(VERSIONS[0]),
+                }
+            }
             "Subscription" => Purpose::Subscription { database: text("DatabaseName").to_owned(), version },
             "TestConnection" => {
                 let database = Some(text("DatabaseName").to_owned()).filter(|name| !name.is_empty());
                 Purpose::Test { database, version }
             }
             "Drop" => Purpose::Drop,
-            operation => Purpose::Refused(format!(
-                "'{}' is not supported on this port: it serves subscriptions",
-                operation.chars().take(50).collect::<String>()
-            )),
+            operation => Purpose::Refused {
+                reason: format!(
+                    "'{}' is not supported on this port: it serves subscriptions",
+                    operation.chars().take(50).collect::<String>()
+                ),
+                version: VERSIONS[0],
+            },
         }
     }
 }
@@ -109,8 +122,13 @@ pub(super) fn greeting(status: &str, version: i64, message: Option<&str>) -> Vec
 }
 
 /// The refusal of a version or an operation. Clients try again with the version that it names.
-pub(super) fn mismatch(message: &str) -> Vec<u8> {
-    greeting("TcpVersionMismatch", VERSION, Some(message))
+pub(super) fn mismatch(version: i64, message: &str) -> Vec<u8> {
+    greeting("TcpVersionMismatch", version, Some(message))
+}
+
+/// The includes that a client of a version can read.
+pub(super) fn read_includes(version: i64) -> ReadIncludes {
+    ReadIncludes { documents: version >= INCLUDES_VERSION, counters: version >= COUNTERS_VERSION }
 }
 
 pub(super) fn accepted() -> Vec<u8> {
@@ -144,6 +162,8 @@ pub(super) enum Ending {
     Disabled,
     /// It reads revisions, and its collection has none.
     NoRevisions,
+    /// Its query includes what the version of the client cannot read.
+    Unreadable(&'static str),
     /// As the database says.
     Of(WorkerEnd),
 }
@@ -186,6 +206,14 @@ impl Ending {
                 format!(
                     "Cannot use a revisions subscription, database does not have revisions configuration for '{name}'. \
                      Configure its collection with POST /databases/{{name}}/admin/revisions/config"
+                ),
+            ),
+            Ending::Unreadable(includes) => status(
+                "Invalid",
+                "InvalidStateException",
+                format!(
+                    "A connection to subscription '{name}' cannot be opened because it requires the protocol to support {includes}. \
+                     Use a newer client, or remove the 'include' from the query"
                 ),
             ),
             Ending::CaughtUp => closed(false, format!("No documents are left for subscription '{name}'")),

@@ -21,7 +21,7 @@ mod incoming;
 mod messages;
 mod session;
 
-pub(crate) use batch::Frames;
+pub(crate) use batch::Trial;
 pub(crate) use incoming::Incoming;
 pub(crate) use messages::TEST_VERSION;
 pub(crate) use session::serve;

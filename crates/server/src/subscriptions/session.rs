@@ -19,7 +19,7 @@ use crate::bells::Watched;
 use crate::bridge::Pool;
 use crate::database_opening;
 use crate::error::{Error, Result};
-use crate::limits::{SUBSCRIPTION_HEARTBEAT, SUBSCRIPTION_RETRY, SUBSCRIPTION_WRITE_SIZE};
+use crate::limits::{SUBSCRIPTION_HEARTBEAT, SUBSCRIPTION_RETRY, SUBSCRIPTION_WRITE_SIZE, TCP_GREETINGS_MAX};
 use crate::network::connection::{Admitted, RequestStart};
 use crate::network::peer::Peer;
 use crate::node::Node;
@@ -87,14 +87,14 @@ struct Session<S> {
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin + 'static> Session<S> {
     async fn run(&mut self) -> Outcome<()> {
-        let Some(database) = self.greet().await? else { return Ok(()) };
+        let Some((database, version)) = self.greet().await? else { return Ok(()) };
         let message = self.first_message().await?;
         let request = match WorkerRequest::of(&message) {
             Ok(request) => request,
             Err(reason) => return self.fail("System.ArgumentException", &reason).await,
         };
         let bell = Arc::new(Notify::new());
-        let Some(worker) = self.connect(&database, &request, &bell).await? else { return Ok(()) };
+        let Some(worker) = self.connect(&database, &request, version, &bell).await? else { return Ok(()) };
         self.node.metrics.subscription_workers.fetch_add(1, Relaxed);
         tracing::info!(database = database.name(), subscription = request.name, client = %self.peer.address, "a worker is connected");
         let ended = self.work(Arc::new(*worker), &request, &bell).await;
@@ -103,23 +103,25 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin + 'static> Session<S> {
         ended
     }
 
-    /// Answers the first message; `None`: there is nothing more to do.
-    async fn greet(&mut self) -> Outcome<Option<Arc<Database>>> {
-        let message = self.first_message().await?;
-        let (name, version) = match Purpose::of(&message) {
-            Purpose::Subscription { database, version } => (database, version),
-            Purpose::Test { database, version } => {
-                self.answer_test(database.as_deref(), version).await?;
-                return Ok(None);
-            }
-            Purpose::Drop => return Ok(None),
-            Purpose::Refused(reason) => {
-                self.send(&messages::mismatch(&reason)).await?;
-                // The client may try another version, or say that it gives up.
-                return match Purpose::of(&self.first_message().await?) {
-                    Purpose::Subscription { .. } => Err(Gone::Client("it does not know our versions".to_owned())),
-                    Purpose::Drop | Purpose::Refused(_) | Purpose::Test { .. } => Ok(None),
-                };
+    /// Answers the first message, and gives the database and the version of the protocol; `None`: there is nothing more to do.
+    async fn greet(&mut self) -> Outcome<Option<(Arc<Database>, i64)>> {
+        let mut refusals = 0;
+        let (name, version) = loop {
+            match Purpose::of(&self.first_message().await?) {
+                Purpose::Subscription { database, version } => break (database, version),
+                Purpose::Test { database, version } => {
+                    self.answer_test(database.as_deref(), version).await?;
+                    return Ok(None);
+                }
+                Purpose::Drop => return Ok(None),
+                // The client may try the version that it is given, or say that it gives up.
+                Purpose::Refused { reason, version } => {
+                    self.send(&messages::mismatch(version, &reason)).await?;
+                    refusals += 1;
+                    if refusals == TCP_GREETINGS_MAX {
+                        return Err(Gone::Client("it does not know our versions".to_owned()));
+                    }
+                }
             }
         };
         if let Err(refused) = access::check(&self.peer.identity, Access::ReadWrite, Some(&name)) {
@@ -129,7 +131,7 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin + 'static> Session<S> {
         }
         self.send(&messages::greeting("Ok", version, None)).await?;
         match database_opening::find(&self.node, &name).await {
-            Ok(database) => Ok(Some(database)),
+            Ok(database) => Ok(Some((database, version))),
             Err(error) => {
                 self.fail_with(&error).await?;
                 Ok(None)
@@ -156,6 +158,7 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin + 'static> Session<S> {
         &mut self,
         database: &Arc<Database>,
         request: &WorkerRequest,
+        version: i64,
         bell: &Arc<Notify>,
     ) -> Outcome<Option<Box<Worker>>> {
         let rung = bell.clone();
@@ -166,6 +169,7 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin + 'static> Session<S> {
                 count_max: request.count_max,
                 worker_id: request.worker_id.clone(),
                 address: self.peer.address.to_string(),
+                reads: messages::read_includes(version),
                 wake: wake.clone(),
             };
             let (database, name) = (database.clone(), request.name.clone());
@@ -181,6 +185,7 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin + 'static> Session<S> {
                 }
                 Ok(Connected::InUse) => Ending::InUse,
                 Ok(Connected::Disabled) => Ending::Disabled,
+                Ok(Connected::Unreadable(includes)) => Ending::Unreadable(includes),
                 Err(Error::Database(database::Error::NoSubscription { .. })) => Ending::NotFound,
                 Err(Error::Database(database::Error::NoRevisions { .. })) => Ending::NoRevisions,
                 Err(error) => {

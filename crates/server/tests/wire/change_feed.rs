@@ -97,6 +97,29 @@ fn a_query_chooses_shapes_and_includes() {
 }
 
 #[test]
+fn counters_that_a_query_includes_follow_the_changes_of_a_page() {
+    let wire = Wire::with_database();
+    put(&wire, "users/1", "Users", 1);
+    let body = r#"{"Documents":[{"DocumentId":"users/1","Operations":[{"Type":"Increment","CounterName":"Likes","Delta":7}]}]}"#;
+    assert_eq!(wire.call("POST /databases/db/counters", body).status, 200);
+    let text =
+        wire.call("GET /databases/db/feed?query=from+Users+include+counters('likes'),counters('none')", "").text();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), 3, "{text}");
+    assert_eq!(
+        lines[1],
+        r#"{"Kind":"counters","Change":"Include","Id":"users/1","Item":[{"DocumentId":"users/1","CounterName":"likes","TotalValue":7},null]}"#
+    );
+    wire.check_error(
+        "GET /databases/db/feed?query=from+Users+include+cmpxchg(Friend)",
+        "",
+        501,
+        "NotSupportedException",
+        "cmpxchg() in 'include' of a subscription or a change feed",
+    );
+}
+
+#[test]
 fn a_request_waits_for_the_first_change_that_concerns_it() {
     let wire = Wire::with_database();
     put(&wire, "users/1", "Users", 1);

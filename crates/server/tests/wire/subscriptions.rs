@@ -171,6 +171,97 @@ fn a_worker_gets_batches_and_what_is_written_later() {
 }
 
 #[test]
+fn a_worker_gets_the_counters_that_its_query_includes() {
+    let wire = with_subscription("from Users include Friend, counters('likes'), counters('none')");
+    (1..=2).for_each(|number| put_user(&wire, &format!("users/{number}"), number));
+    let count = |id: &str, name: &str, delta: i64| {
+        let operation = format!(r#"{{"Type":"Increment","CounterName":"{name}","Delta":{delta}}}"#);
+        let body = format!(r#"{{"Documents":[{{"DocumentId":"{id}","Operations":[{operation}]}}]}}"#);
+        assert_eq!(wire.call("POST /databases/db/counters", &body).status, 200);
+    };
+    count("users/1", "likes", 4);
+    count("users/1", "Down", -1);
+    // The frame is the one that RavenDB sends; users/1 was written last, by its counters.
+    let value = r#"{"DocumentId":"users/1","CounterName":"likes","TotalValue":4}"#;
+    let expected = format!(
+        r#"{{"Type":"CounterIncludes","CounterIncludes":{{"users/2":[null,null],"users/1":[{value},null]}},"IncludedCounterNames":{{"users/2":["likes","none"],"users/1":["likes","none"]}}}}"#
+    );
+    let mut worker = talk(&wire);
+    worker.open_accepted(ALL);
+    assert_eq!(worker.batch(), (vec!["users/2".to_owned(), "users/1".to_owned()], vec![expected]));
+    worker.acknowledge();
+    count("users/2", "likes", 7);
+    let (ids, others) = worker.batch();
+    assert_eq!(ids, ["users/2"]);
+    assert!(others[0].starts_with(r#"{"Type":"Includes","Includes":{"users/1":{"#), "{others:?}");
+    assert!(others[1].contains(r#""TotalValue":7}"#) && others.len() == 2, "{others:?}");
+    worker.acknowledge();
+    // All counters, and those of a document that another one refers to; a projection changes nothing of that.
+    for (name, query, expected) in [
+        ("every", "from Users where Age = 1 include counters()", r#"{"users/1":["#),
+        ("friends", "from Users as u where u.Age = 2 select { A: u.Age } include counters(u.Friend, 'likes')", value),
+    ] {
+        let body = format!(r#"{{"Name":"{name}","Query":"{query}"}}"#);
+        assert_eq!(wire.call("PUT /databases/db/subscriptions", &body).status, 201, "{query}");
+        let mut worker = talk(&wire);
+        worker.open_accepted(&ALL.replace("all", name));
+        let (_, others) = worker.batch();
+        assert!(others.len() == 1 && others[0].contains(expected), "{others:?}");
+        assert_eq!(others[0].contains("Down"), name == "every", "{others:?}");
+    }
+    // Clients of versions without such frames are told so.
+    drop(worker);
+    for (version, includes) in [(40, "Includes. "), (41_400, "Counter Includes. ")] {
+        let mut client = talk(&wire);
+        client.send(&HELLO.replace("53000", &version.to_string()));
+        client.next().unwrap();
+        client.send(ALL);
+        let refused = client.next().unwrap();
+        let begin = r#"{"Type":"ConnectionStatus","Status":"Invalid","Exception":"Raven.Client.Exceptions.Documents.Subscriptions.SubscriptionInvalidStateException: "#;
+        assert!(refused.starts_with(begin), "{refused}");
+        assert!(refused.contains(&format!("requires the protocol to support {includes}")), "{refused}");
+        assert_eq!(client.next(), None);
+    }
+}
+
+#[test]
+fn a_trial_answers_with_documents_and_what_comes_with_them() {
+    let wire = Wire::with_database();
+    (1..=3).for_each(|number| put_user(&wire, &format!("users/{number}"), number));
+    let tried = |query: &str| {
+        let answer = wire.call("POST /databases/db/subscriptions/try", &format!(r#"{{"Query":"{query}"}}"#));
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        answer.json();
+        answer.masked()
+    };
+    assert_eq!(tried("from Dogs"), r#"{"Results":[]}"#);
+    let included = tried("from Users where Age > 1 include Friend, counters('likes')");
+    assert!(included.starts_with(r#"{"Results":[{"Age":2,"Friend":"users/1","@metadata":{"#), "{included}");
+    assert!(included.contains(r#"}],"Includes":{"users/1":{"Age":1,"#), "{included}");
+    let counters = r#","CounterIncludes":{"users/2":[null],"users/3":[null]},"IncludedCounterNames":{"users/2":["likes"],"users/3":["likes"]}}"#;
+    assert!(included.ends_with(counters), "{included}");
+    let failing =
+        "declare function f(u) { if (u.Age == 2) throw 'boom'; return { Age: u.Age }; } from Users as u select f(u)";
+    let failed = tried(failing);
+    assert_eq!(failed.matches(r#","Exception":""#).count(), 1, "{failed}");
+    assert!(failed.contains(r#"},{"@metadata":{"@collection":"Users","#) && failed.contains("boom"), "{failed}");
+}
+
+#[test]
+fn a_new_subscription_has_no_place_that_could_stay_as_it_is() {
+    let wire = with_subscription("from Users");
+    let check = |line: &str, body: &str| {
+        let message = "'DoNotChange' is no change vector from which a subscription could begin";
+        wire.check_error(line, body, 400, "", message);
+    };
+    let body = r#"{"Name":"new","Query":"from Users","ChangeVector":"DoNotChange","CreateNew":true}"#;
+    check("PUT /databases/db/subscriptions", body);
+    check("POST /databases/db/subscriptions/update", body);
+    let kept = body.replace("new", "all");
+    assert_eq!(wire.call("POST /databases/db/subscriptions/update", &kept).status, 200);
+}
+
+#[test]
 fn a_worker_gets_revisions_with_those_before_them() {
     let wire = with_subscription("from Users (Revisions = true)");
     let refused = talk(&wire).open(ALL);
@@ -213,7 +304,11 @@ fn a_worker_gets_revisions_with_those_before_them() {
         r#"{"Query":"from Users (Revisions = true) as d where d.Current = null select { Before: d.Previous.Age }"}"#,
     );
     let tried = tried.masked();
-    assert!(tried.starts_with(r#"{"Results":[{"Type":"Data","Data":{"Before":1,"@metadata":{"#), "{tried}");
+    assert!(tried.starts_with(r#"{"Results":[{"Before":1,"@metadata":{"#), "{tried}");
+    // Nothing is known of the counters that a document had.
+    let counted = r#"{"Query":"from Users (Revisions = true) include counters()"}"#;
+    let refused = "counters() in 'include' of a subscription to revisions";
+    wire.check_error("PUT /databases/db/subscriptions", counted, 501, "NotSupportedException", refused);
 }
 
 #[test]
@@ -337,8 +432,9 @@ fn subscriptions_are_listed_changed_and_tried() {
     for line in ["POST /databases/db/subscriptions/try?pageSize=2", "GET /databases/db/subscriptions/try?pageSize=2"] {
         let tried = wire.call(line, r#"{"Query":"from Users where Age > 1 select Age"}"#);
         assert_eq!(tried.status, 200, "{}", tried.text());
-        assert_eq!(tried.text().matches("\"Data\":{\"Age\":").count(), 2, "{}", tried.text());
-        tried.json();
+        let Some(Value::Array(results)) = tried.json().get("Results").cloned() else { panic!("{}", tried.text()) };
+        let ages = results.iter().map(|result| result.get("Age").and_then(Value::as_i64));
+        assert_eq!(ages.collect::<Vec<_>>(), [Some(2), Some(3)], "{}", tried.text());
     }
     let task = wire.call("GET /databases/db/task?type=Subscription&taskName=all", "").text();
     assert!(task.contains(r#""TaskType":"Subscription","TaskState":"Enabled""#), "{task}");
@@ -361,22 +457,34 @@ fn subscriptions_are_listed_changed_and_tried() {
 #[test]
 fn versions_and_operations_that_are_not_known_are_refused() {
     let wire = with_subscription("from Users");
-    for (hello, part) in [
-        (HELLO.replace("53000", "39"), "has the versions 40 to 53000, not 39"),
-        (HELLO.replace("Subscription", "Replication"), "'Replication' is not supported on this port"),
-        ("{}".to_owned(), "'' is not supported on this port"),
+    for (hello, version, part) in [
+        (HELLO.replace("53000", "39"), 53_000, "has the versions 40, 41400, 50000, 51000, 53000, not 39"),
+        (HELLO.replace("53000", "99"), 40, "not 99"),
+        (HELLO.replace("53000", "52999"), 51_000, "not 52999"),
+        (HELLO.replace("53000", "1000000000000"), 53_000, "not 1000000000000"),
+        (HELLO.replace("Subscription", "Replication"), 53_000, "'Replication' is not supported on this port"),
+        ("{}".to_owned(), 53_000, "'' is not supported on this port"),
     ] {
         let mut client = talk(&wire);
         client.send(&hello);
         let refused = client.next().unwrap();
-        assert!(
-            refused.starts_with(r#"{"Status":"TcpVersionMismatch","Version":53000,"#) && refused.contains(part),
-            "{refused}"
-        );
+        let begin = format!(r#"{{"Status":"TcpVersionMismatch","Version":{version},"#);
+        assert!(refused.starts_with(&begin) && refused.contains(part), "{refused}");
         client.send(r#"{"Operation":"Drop"}"#);
         assert_eq!(client.next(), None);
     }
-    for version in [40, 41_400, 51_000] {
+    // A newer client goes on with the version that it was given, and one that goes on guessing is cut off.
+    let mut client = talk(&wire);
+    client.send(&HELLO.replace("53000", "60000"));
+    client.next().unwrap();
+    client.open_accepted(ALL);
+    let mut client = talk(&wire);
+    for _ in 0..4 {
+        client.send(&HELLO.replace("53000", "60000"));
+        assert!(client.next().unwrap().contains("TcpVersionMismatch"));
+    }
+    assert_eq!(client.next(), None);
+    for version in [40, 41_400, 50_000, 51_000] {
         let mut client = talk(&wire);
         client.send(&HELLO.replace("53000", &version.to_string()));
         client.expect(&format!(r#"{{"Status":"Ok","Version":{version},"LicensedFeatures":null}}"#));
