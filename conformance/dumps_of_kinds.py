@@ -271,7 +271,51 @@ def incremental_backups_of_ravendb(reference, ours):
     compare(source, restored)
 
 
+def subscriptions(database):
+    """By name: query, archived documents, and what RavenDB's import leaves out: change vector, whether it is disabled, and its node."""
+    found = database.node.json(f"{database.path}/subscriptions?start=0&pageSize=100")["Results"]
+    return {
+        one["SubscriptionName"]: (
+            one["Query"], one["ArchivedDataProcessingBehavior"],
+            one["ChangeVectorForNextBatchStartingPoint"], one["Disabled"], one["MentorNode"], one["PinToMentorNode"],
+        )
+        for one in found
+    }
+
+
+def subscriptions_go_along(reference, ours):
+    """subscriptions of a dump and of a full backup of each server are on the other, and a second import here changes nothing"""
+    for node in (reference, ours):
+        source = node.database()
+        source.put("a/1", {"n": 1, "@metadata": {"@collection": "As"}})
+        # RavenDB without a licence imports three at most.
+        for one in (
+            {"Name": "all", "Query": "from As"},
+            {"Name": "Überall", "Query": 'from As where n > 1 and Name = "é"', "ArchivedDataProcessingBehavior": "IncludeArchived"},
+            {
+                "Name": "later", "Query": "from As include counters('likes')", "Disabled": True, "ChangeVector": "LastDocument",
+                "MentorNode": "A", "PinToMentorNode": True,
+            },
+        ):
+            node.send("PUT", f"{source.path}/subscriptions", json.dumps(one).encode())
+        expected = subscriptions(source)
+        assert expected["later"][2:] != (None, False, None, False), expected
+        target = other(node, reference, ours).database()
+        target.take(source.export())
+        with tempfile.TemporaryDirectory() as folder:
+            restored = other(node, reference, ours).database().restore(source.back_up(folder))
+        for database in (target, restored):
+            found = subscriptions(database)
+            if database.node is reference:
+                expected = {name: one[:2] for name, one in expected.items()}
+                found = {name: one[:2] for name, one in found.items()}
+            same("subscriptions", expected, found)
+        if target.node is ours:
+            target.take(source.export())
+            same("subscriptions after a second import", expected, subscriptions(target))
+
+
 TESTS = [
     a_dump_gives_the_other_every_kind, deletions_of_kinds_go_along, backups_of_kinds_are_restored_by_the_other,
-    incremental_backups_of_this_server, incremental_backups_of_ravendb,
+    incremental_backups_of_this_server, incremental_backups_of_ravendb, subscriptions_go_along,
 ]

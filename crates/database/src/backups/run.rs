@@ -17,7 +17,7 @@ use super::snapshot;
 use super::spool::Spool;
 use super::status::BackupStatus;
 use crate::clock::{Clock, later};
-use crate::smuggler::{DumpWriter, ItemType, SmugglerOptions, SmugglerResult, indexes_hash};
+use crate::smuggler::{DumpWriter, ItemType, SmugglerOptions, SmugglerResult, definitions_hash};
 use crate::{Database, DatabaseRecord, Error, Operation, Result};
 
 /// Where a backup goes.
@@ -49,7 +49,7 @@ pub(crate) struct BackupDone {
     pub result: BackupResult,
     pub last_etag: Etag,
     pub record_etag: u64,
-    pub indexes_hash: u64,
+    pub definitions_hash: u64,
     pub change_vector: String,
     /// The state that a snapshot has, and a time by which that was the last one.
     pub base: Option<(Position, Date)>,
@@ -70,7 +70,7 @@ impl Backup<'_> {
         let snapshot = self.database.read();
         let last_etag = snapshot.last_etag()?;
         let change_vector = snapshot.change_vector()?;
-        let (record_etag, indexes_hash) = (self.record.etag, indexes_hash(&self.database));
+        let (record_etag, definitions_hash) = (self.record.etag, definitions_hash(&self.database, &snapshot)?);
         let local_folder = local.as_ref().map(|local| local.path_of(&folder).display().to_string());
         let kind = match (self.previous, self.configuration.kind) {
             (Some(_), _) => FileKind::Incremental,
@@ -89,12 +89,13 @@ impl Backup<'_> {
             result,
             last_etag,
             record_etag,
-            indexes_hash,
+            definitions_hash,
             change_vector,
             base: None,
         };
         let is_unchanged = self.previous.is_some_and(|previous| {
-            (previous.last_etag, previous.record_etag, previous.indexes_hash) == (last_etag, record_etag, indexes_hash)
+            (previous.last_etag, previous.record_etag, previous.definitions_hash)
+                == (last_etag, record_etag, definitions_hash)
         });
         if is_unchanged {
             return Ok(done);

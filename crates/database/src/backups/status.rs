@@ -28,8 +28,8 @@ pub struct BackupStatus {
     pub record_etag: u64,
     /// The same of the last full backup.
     pub full_record_etag: u64,
-    /// A hash of the definitions of indexes in the last backup.
-    pub indexes_hash: u64,
+    /// A hash of the definitions of indexes and subscriptions in the last backup.
+    pub definitions_hash: u64,
     /// The change vector of the database then.
     pub last_change_vector: String,
     /// How long the last backup took.
@@ -131,7 +131,7 @@ impl BackupStatus {
             ("LastOperationId", self.last_operation_id.map_or(Value::Null, number)),
             ("LastDatabaseChangeVector", self.last_change_vector.as_str().into()),
             ("IsEncrypted", self.is_encrypted.into()),
-            ("IndexesHash", Value::String(self.indexes_hash.to_string())),
+            ("IndexesHash", Value::String(self.definitions_hash.to_string())),
             ("Destinations", Value::Array(self.destinations.iter().map(|name| name.as_str().into()).collect())),
         ])
     }
@@ -171,7 +171,7 @@ impl BackupStatus {
             last_etag: unsigned("LastEtag")?,
             record_etag: raft("LastEtag")?,
             full_record_etag: raft("LastFullBackupEtag")?,
-            indexes_hash: text("IndexesHash")?.parse().ok()?,
+            definitions_hash: text("IndexesHash")?.parse().ok()?,
             last_change_vector: text("LastDatabaseChangeVector")?,
             duration: Duration::from_millis(unsigned("DurationInMs")?),
             full_duration: millis("FullBackupDurationInMs"),
@@ -205,7 +205,7 @@ mod tests {
             last_etag: 8882,
             record_etag: 9,
             full_record_etag: 9,
-            indexes_hash: u64::MAX,
+            definitions_hash: u64::MAX,
             last_change_vector: "A:8882-p8bj6J1GrU+BSC84hpfoYA".to_owned(),
             duration: Duration::from_millis(535),
             full_duration: Some(Duration::from_millis(528)),

@@ -416,7 +416,7 @@ impl Shared {
             Ok(done) => {
                 status.folder.clone_from(&done.result.folder);
                 (status.last_etag, status.record_etag) = (done.last_etag, done.record_etag);
-                status.indexes_hash = done.indexes_hash;
+                status.definitions_hash = done.definitions_hash;
                 status.last_change_vector.clone_from(&done.change_vector);
                 status.local_folder.clone_from(&done.result.local_folder);
                 status.is_encrypted = job.configuration.key.is_some();

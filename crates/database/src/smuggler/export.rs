@@ -10,8 +10,9 @@ use super::attachments::{self, DumpedContent};
 use super::counters::CounterGroup;
 use super::pace::Pace;
 use super::transform::{Transform, Transformed};
-use super::{ItemType, SmugglerOptions, SmugglerResult, indexes, record, values};
+use super::{ItemType, SmugglerOptions, SmugglerResult, indexes, record, subscriptions, values};
 use crate::limits::{DUMP_BUILD_VERSION, SMUGGLER_PROGRESS_EVERY};
+use crate::subscriptions::{Subscription, SubscriptionProgress};
 use crate::{Database, Error, Index, Operation, OperationId, OperationResult, OperationStatus, Progress, Result};
 
 /// Where a dump is written.
@@ -216,6 +217,11 @@ impl DumpWriter {
             let name = "CompareExchangeTombstones";
             self.section(sink, ItemType::CompareExchangeTombstones, name, |export, sink| {
                 export.value_tombstones(snapshot, sink)
+            })?;
+        }
+        if types.has(ItemType::Subscriptions) {
+            self.section(sink, ItemType::Subscriptions, "Subscriptions", |export, sink| {
+                export.subscriptions(snapshot, sink)
             })?;
         }
         sink.buffer().push(b'}');
@@ -597,6 +603,19 @@ impl DumpWriter {
             self.result.counts_mut(ItemType::CompareExchangeTombstones).read += 1;
             separate(sink.buffer(), &mut is_first);
             values::write_tombstone(sink.buffer(), &item);
+            sink.part_done()?;
+        }
+        Ok(())
+    }
+
+    fn subscriptions<S: DumpSink>(&mut self, snapshot: &Snapshot<'_>, sink: &mut S) -> Result<(), S::Error> {
+        let mut is_first = true;
+        for subscription in Subscription::all(snapshot)? {
+            self.look(ItemType::Subscriptions)?;
+            let progress = SubscriptionProgress::of(snapshot, subscription.id)?;
+            separate(sink.buffer(), &mut is_first);
+            subscriptions::write(sink.buffer(), &subscription, &progress);
+            self.result.counts_mut(ItemType::Subscriptions).read += 1;
             sink.part_done()?;
         }
         Ok(())

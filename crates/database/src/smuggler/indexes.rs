@@ -18,41 +18,39 @@ const AUTOMATIC_VERSION: u64 = 62_006;
 
 /// Why an index of a dump is not taken over.
 #[derive(Debug)]
-pub(crate) enum IndexRefused {
-    /// Its definition is not acceptable, or needs what is not there.
+pub(crate) enum DefinitionRefused {
+    /// It is not acceptable, or needs what is not there.
     Definition(String),
     /// The database failed.
     Failed(Error),
 }
 
-impl From<Error> for IndexRefused {
-    fn from(error: Error) -> IndexRefused {
+impl From<Error> for DefinitionRefused {
+    fn from(error: Error) -> DefinitionRefused {
         match error {
             Error::IndexLocked { .. } | Error::IndexOutput { .. } | Error::TooManyIndexes { .. } => {
-                IndexRefused::Definition(error.to_string())
+                DefinitionRefused::Definition(error.to_string())
             }
-            error => IndexRefused::Failed(error),
+            error => DefinitionRefused::Failed(error),
         }
     }
 }
 
-impl From<DefinitionError> for IndexRefused {
-    fn from(error: DefinitionError) -> IndexRefused {
-        IndexRefused::Definition(match error {
+impl From<DefinitionError> for DefinitionRefused {
+    fn from(error: DefinitionError) -> DefinitionRefused {
+        DefinitionRefused::Definition(match error {
             DefinitionError::NotSupported(form) => format!("{form} is not supported"),
             error => error.to_string(),
         })
     }
 }
 
-/// A hash of all definitions, which changes when one does.
-pub(crate) fn hash(database: &Database) -> u64 {
-    let mut definitions = Vec::new();
+/// Appends all definitions, in an order that is always the same.
+pub(super) fn write_all(out: &mut Vec<u8>, database: &Database) {
     let all = database.indexes().all();
     let mut indexes: Vec<_> = all.iter().collect();
     indexes.sort_by_key(|index| index.definition().name());
-    indexes.iter().for_each(|index| write(&mut Writer::new(&mut definitions), index, &SmugglerOptions::default()));
-    xxhash_rust::xxh3::xxh3_64(&definitions)
+    indexes.iter().for_each(|index| write(&mut Writer::new(out), index, &SmugglerOptions::default()));
 }
 
 /// Whether a dump has an index. One with measures is made again by the query that needs it, and RavenDB would take them for sums.
@@ -156,22 +154,22 @@ pub(crate) fn put(
     database: &Database,
     element: Raw<'_>,
     options: &SmugglerOptions,
-) -> (String, Result<(), IndexRefused>) {
+) -> (String, Result<(), DefinitionRefused>) {
     let definition = element.get("IndexDefinition").filter(|definition| definition.kind() == Kind::Object);
     let Some(definition) = definition else {
-        return (String::new(), Err(IndexRefused::Definition("there is no object 'IndexDefinition'".to_owned())));
+        return (String::new(), Err(DefinitionRefused::Definition("there is no object 'IndexDefinition'".to_owned())));
     };
     let name = definition.get("Name").and_then(Raw::as_str).unwrap_or_default().chars().take(200).collect();
     let is_automatic = element.get("Type").and_then(Raw::as_str).is_some_and(|kind| kind.starts_with("Auto"));
     let put = match Value::parse(definition.bytes()) {
-        Err(error) => Err(IndexRefused::Definition(error.to_string())),
+        Err(error) => Err(DefinitionRefused::Definition(error.to_string())),
         Ok(definition) if is_automatic => put_automatic(database, &definition),
         Ok(definition) => put_defined(database, definition, options),
     };
     (name, put)
 }
 
-fn put_defined(database: &Database, mut given: Value, options: &SmugglerOptions) -> Result<(), IndexRefused> {
+fn put_defined(database: &Database, mut given: Value, options: &SmugglerOptions) -> Result<(), DefinitionRefused> {
     if options.removes_analyzers
         && let Some(fields) = given.get("Fields").map(without_analyzers)
     {
@@ -186,15 +184,15 @@ fn put_defined(database: &Database, mut given: Value, options: &SmugglerOptions)
     if let Some(Value::Object(settings)) = given.get("Configuration") {
         for (name, value) in settings {
             SettingsOf::Index.check(name, value).map_err(|refused| {
-                IndexRefused::Definition(format!("the setting '{name}' is not accepted: {refused:?}"))
+                DefinitionRefused::Definition(format!("the setting '{name}' is not accepted: {refused:?}"))
             })?;
         }
     }
     Ok(database.indexes().put(definition, IndexSettings::from_json(&given)?)?)
 }
 
-fn put_automatic(database: &Database, given: &Value) -> Result<(), IndexRefused> {
-    let definition = automatic_of(given).map_err(|rule| IndexRefused::Definition(rule.to_owned()))?;
+fn put_automatic(database: &Database, given: &Value) -> Result<(), DefinitionRefused> {
+    let definition = automatic_of(given).map_err(|rule| DefinitionRefused::Definition(rule.to_owned()))?;
     // Its documents may still be on their way, or be in another dump.
     database.indexes().ensure_automatic(&definition, database.query_settings().automatic_indexes())?;
     Ok(())

@@ -133,6 +133,7 @@ impl ItemType {
                 | T::CounterGroups
                 | T::CompareExchange
                 | T::CompareExchangeTombstones
+                | T::Subscriptions
         )
     }
 }

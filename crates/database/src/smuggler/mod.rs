@@ -6,7 +6,7 @@
 //! ```
 //!
 //! ```text
-//! {"BuildVersion":71028,"DatabaseRecord":{…},"Tombstones":[…],"Docs":[…],"Indexes":[…],"Identities":[…]}
+//! {"BuildVersion":71028,"DatabaseRecord":{…},"Docs":[…],"Indexes":[…],"Identities":[…],"Subscriptions":[…]}
 //! ```
 //!
 //! Names and order are RavenDB's. A dump of RavenDB has more sections; those of features that are missing here are passed over and
@@ -26,15 +26,27 @@ mod pace;
 mod reader;
 mod record;
 mod result;
+mod subscriptions;
 mod transform;
 mod values;
 
 pub(crate) use export::DumpWriter;
 pub use export::{DumpSink, Export};
 pub use import::{Import, Imported};
-pub(crate) use indexes::hash as indexes_hash;
 pub use kinds::{ItemType, ItemTypes};
 pub use options::{DumpCompression, SmugglerOptions};
 pub use reader::{DumpError, DumpPlace, DumpReader, Event, Part};
 pub(crate) use record::restored as restored_record;
 pub use result::{Counts, SmugglerResult};
+
+/// A hash of the definitions of indexes and subscriptions, which changes when one does. Neither has an etag.
+///
+/// # Errors
+///
+/// Storage fails.
+pub(crate) fn definitions_hash(database: &crate::Database, snapshot: &documents::Snapshot<'_>) -> crate::Result<u64> {
+    let mut definitions = Vec::new();
+    indexes::write_all(&mut definitions, database);
+    subscriptions::write_all(&mut definitions, snapshot)?;
+    Ok(xxhash_rust::xxh3::xxh3_64(&definitions))
+}

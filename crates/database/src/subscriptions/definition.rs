@@ -90,7 +90,7 @@ impl Subscription {
     /// # Errors
     ///
     /// Storage fails; what is stored is none.
-    pub(super) fn all(snapshot: &Snapshot<'_>) -> Result<Vec<Subscription>> {
+    pub(crate) fn all(snapshot: &Snapshot<'_>) -> Result<Vec<Subscription>> {
         let stored = snapshot.definitions(DEFINITION)?;
         stored.iter().map(|bytes| Subscription::decode(bytes).ok_or_else(corrupt)).collect()
     }
@@ -137,7 +137,7 @@ impl SubscriptionProgress {
     /// # Errors
     ///
     /// As [`Subscription::all`].
-    pub(super) fn of(snapshot: &Snapshot<'_>, id: u64) -> Result<SubscriptionProgress> {
+    pub(crate) fn of(snapshot: &Snapshot<'_>, id: u64) -> Result<SubscriptionProgress> {
         let Some(bytes) = snapshot.definition(PROGRESS, &id.to_string())? else { return Ok(Self::default()) };
         let value = Value::parse(&bytes).map_err(|_| corrupt())?;
         let number = |name: &str| value.get(name).and_then(Value::as_i64).and_then(|number| u64::try_from(number).ok());

@@ -9,6 +9,7 @@ use json::Value;
 use query::definition::IndexSettings;
 use rookery_database::backups::{BackupConfiguration, FolderDestination, RestorePoint, RestoreRequest};
 use rookery_database::documents::{AttachmentAction, AttachmentCommand, Batch, Date, Expected, ItemKind, NewContent};
+use rookery_database::subscriptions::SubscriptionRequest;
 use rookery_database::{Databases, DatabasesOptions, Error, Index, ManualClock, OperationStatus, Result};
 
 use crate::indexes;
@@ -153,6 +154,29 @@ fn a_task_makes_full_and_incremental_backups_by_the_clock() {
     node.restore("first", &chain, Some("2026-11-27-01-10-00.ravendb-full-backup")).unwrap();
     assert_eq!(node.documents("all"), ["users/2=two"]);
     assert_eq!(node.documents("first"), ["users/1=one"]);
+}
+
+#[test]
+fn a_subscription_that_was_made_since_a_backup_is_in_the_next_one() {
+    let node = Node::open();
+    node.put("users/1", "one");
+    node.add_task(NIGHTLY);
+    node.clock.advance(10 * MINUTE);
+    let request = SubscriptionRequest {
+        name: Some("all".to_owned()),
+        query: Some("from Users".to_owned()),
+        is_disabled: Some(true),
+        ..SubscriptionRequest::default()
+    };
+    node.databases.find("shop").unwrap().create_subscription(request).unwrap();
+    node.clock.advance(10 * MINUTE);
+    let files = node.files();
+    assert_eq!(files.len(), 2, "{files:?}");
+    node.clock.advance(10 * MINUTE);
+    assert_eq!(node.files(), files);
+    node.restore("copy", &node.place.join("2026-11-27-01-10-00.ravendb-Shop-A-backup"), None).unwrap();
+    let restored = node.databases.find("copy").unwrap().subscription("all").unwrap().unwrap();
+    assert!(restored.subscription.is_disabled && restored.subscription.query == "from Users");
 }
 
 #[test]

@@ -305,3 +305,82 @@ fn an_index_with_measures_of_groups_is_in_no_dump() {
     let text = gunzip(&export.body);
     assert!(text.contains("Auto/Orders/ByFreightReducedByCompany") && !text.contains("min(Freight)"), "{text}");
 }
+
+/// What lists say of the subscriptions of a database, by name, without dates.
+fn subscriptions(wire: &Wire, database: &str) -> Vec<String> {
+    let list = wire.call(&format!("GET /databases/{database}/subscriptions"), "").json();
+    let Some(json::Value::Array(all)) = list.get("Results").cloned() else { panic!("{list:?}") };
+    let properties = [
+        "SubscriptionName",
+        "Query",
+        "Disabled",
+        "ChangeVectorForNextBatchStartingPoint",
+        "MentorNode",
+        "PinToMentorNode",
+        "ArchivedDataProcessingBehavior",
+    ];
+    let text = |state: &json::Value, name: &str| String::from_utf8(state.get(name).unwrap().to_vec()).unwrap();
+    all.iter().map(|state| properties.map(|name| text(state, name)).join(" ")).collect()
+}
+
+#[test]
+fn subscriptions_come_with_a_dump() {
+    let wire = Wire::with_database();
+    wire.create("to");
+    wire.put("users/1", r#"{"@metadata":{"@collection":"Users"}}"#);
+    for body in [
+        r#"{"Name":"all","Query":"from Users"}"#,
+        r#"{"Name":"Übrig","Query":"from Users where Name = \"é\"","Disabled":true,"ChangeVector":"LastDocument","MentorNode":"A","PinToMentorNode":true,"ArchivedDataProcessingBehavior":"IncludeArchived"}"#,
+    ] {
+        assert_eq!(wire.call("PUT /databases/db/subscriptions", body).status, 201);
+    }
+    let stored = subscriptions(&wire, "db");
+    assert!(stored.len() == 2 && stored.iter().any(|text| text.contains(r#"true "A:1-"#)), "{stored:?}");
+    let dump = gunzip(&wire.call("POST /databases/db/smuggler/export", r#"{"CompressionAlgorithm":"Gzip"}"#).body);
+    // As RavenDB writes it.
+    let element = r#"{"Query":"from Users","ChangeVectorForNextBatchStartingPoint":null,"SubscriptionId":1,"SubscriptionName":"all","MentorNode":null,"PinToMentorNode":false,"NodeTag":null,"LastBatchAckTime":null,"LastClientConnectionTime":null,"Disabled":false,"ArchivedDataProcessingBehavior":"ExcludeArchived","RaftCommandIndex":1}"#;
+    assert!(dump.contains(&format!(r#""Subscriptions":[{element},"#)), "{dump}");
+    let answer = import(&wire, "to", "{}", dump.as_bytes());
+    assert_eq!(counted(&answer, "Subscriptions", "ReadCount"), "2", "{}", answer.text());
+    assert_eq!(subscriptions(&wire, "to"), stored);
+    // A second time nothing changes. What was changed meanwhile is as the dump has it, but for the progress.
+    let body = r#"{"Name":"ALL","Query":"from Dogs","ChangeVector":"LastDocument"}"#;
+    assert_eq!(wire.call("POST /databases/to/subscriptions/update", body).status, 200);
+    let answer = import(&wire, "to", r#"{"OperateOnTypes":"Subscriptions"}"#, dump.as_bytes());
+    assert_eq!(counted(&answer, "Subscriptions", "ErroredCount"), "0", "{}", answer.text());
+    let again = subscriptions(&wire, "to");
+    assert_eq!(again[1], stored[1]);
+    assert!(again[0].starts_with(r#""all" "from Users" false "A:"#), "{again:?}");
+    // Not asked for, they are left out.
+    let without = r#"{"CompressionAlgorithm":"Gzip","OperateOnTypes":"Documents"}"#;
+    assert!(!gunzip(&wire.call("POST /databases/db/smuggler/export", without).body).contains("Subscriptions"));
+}
+
+#[test]
+fn a_subscription_that_cannot_be_taken_over_is_reported_and_others_are_stored() {
+    let wire = Wire::with_database();
+    let elements = [
+        r#"{"SubscriptionName":"ordered","Query":"from Users order by Age"}"#,
+        r#"{"Query":"from Users"}"#,
+        r#"{"SubscriptionName":"placed","Query":"from Users","ChangeVectorForNextBatchStartingPoint":"nonsense"}"#,
+        r#"{"SubscriptionName":"archive","Query":"from Users","ArchivedDataProcessingBehavior":"Some"}"#,
+        r#"{"SubscriptionName":"good","Query":"from Users","Whatever":[1]}"#,
+    ];
+    let dump = format!(r#"{{"BuildVersion":71028,"Subscriptions":[{}]}}"#, elements.join(","));
+    let answer = import(&wire, "db", "{}", dump.as_bytes());
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    assert_eq!(counted(&answer, "Subscriptions", "ErroredCount"), "4");
+    for part in [
+        "The subscription 'ordered' (byte 37, element 1 of 'Subscriptions') was not imported: The query of a subscription",
+        "the subscription has no text 'SubscriptionName'",
+        "'nonsense' is no change vector",
+        "its 'ArchivedDataProcessingBehavior' is none that is known",
+    ] {
+        assert!(answer.text().contains(part), "{part}: {}", answer.text());
+    }
+    let stored = subscriptions(&wire, "db");
+    assert!(
+        stored.len() == 1 && stored[0].starts_with(r#""good" "from Users" false null null false "ExcludeArchived""#),
+        "{stored:?}"
+    );
+}

@@ -18,13 +18,15 @@ use crate::attachments::ContentUpload;
 use crate::flight::Flight;
 use crate::limits::{BULK_BATCH_COUNT_MAX, BULK_BATCH_SIZE_MAX, BULK_BUFFER_SIZE_KEPT};
 use crate::smuggler::attachments::{DeletedAttachment, DumpedContents};
-use crate::smuggler::indexes::IndexRefused;
+use crate::smuggler::indexes::DefinitionRefused;
 use crate::smuggler::lenient::without_trailing_commas;
 use crate::smuggler::metadata::DumpedMetadata;
 use crate::smuggler::pace::Pace;
 use crate::smuggler::reader::{DumpError, DumpReader, Event, Part};
 use crate::smuggler::transform::{Transform, Transformed};
-use crate::smuggler::{ItemType, ItemTypes, SmugglerOptions, SmugglerResult, counters, indexes, record, values};
+use crate::smuggler::{
+    ItemType, ItemTypes, SmugglerOptions, SmugglerResult, counters, indexes, record, subscriptions, values,
+};
 use crate::{Database, Error, Operation, OperationId, OperationResult, OperationStatus, Progress, Result};
 
 /// One import, which is an operation. Its functions may wait for the disk: call them on a thread that may. Dropped without an end, the
@@ -402,6 +404,7 @@ impl ImportWork {
             | ItemType::CounterGroups
             | ItemType::CompareExchange
             | ItemType::CompareExchangeTombstones
+            | ItemType::Subscriptions
                 if self.is_stored(item_type) => {}
             _ => {
                 self.result.counts_mut(item_type).read += 1;
@@ -424,6 +427,7 @@ impl ImportWork {
                         work.value_change(part, read)
                     }
                     ItemType::CompareExchangeTombstones => work.value_change(part, values::read_tombstone(element)),
+                    ItemType::Subscriptions => work.subscription(part, element),
                     _ => work.index(part, element),
                 },
             }
@@ -704,15 +708,31 @@ impl ImportWork {
         Ok(())
     }
 
-    /// An index that cannot be taken over is reported, and ends nothing: the documents count more.
     fn index(&mut self, part: Part<'_>, element: Raw<'_>) -> Result<()> {
-        match indexes::put(&self.database, element, &self.options) {
-            (_, Ok(())) => Ok(()),
-            (_, Err(IndexRefused::Failed(error))) => Err(error),
-            (name, Err(IndexRefused::Definition(rule))) => {
-                self.result.counts_mut(ItemType::Indexes).errored += 1;
+        let put = indexes::put(&self.database, element, &self.options);
+        self.defined(ItemType::Indexes, "index", part, put)
+    }
+
+    fn subscription(&mut self, part: Part<'_>, element: Raw<'_>) -> Result<()> {
+        let put = subscriptions::put(&self.database, element);
+        self.defined(ItemType::Subscriptions, "subscription", part, put)
+    }
+
+    /// A definition that cannot be taken over is reported, and ends nothing: the documents count more.
+    fn defined(
+        &mut self,
+        item_type: ItemType,
+        noun: &str,
+        part: Part<'_>,
+        (name, put): (String, Result<(), DefinitionRefused>),
+    ) -> Result<()> {
+        match put {
+            Ok(()) => Ok(()),
+            Err(DefinitionRefused::Failed(error)) => Err(error),
+            Err(DefinitionRefused::Definition(rule)) => {
+                self.result.counts_mut(item_type).errored += 1;
                 let place = part.place();
-                self.result.error(&format!("The index '{name}' ({place}) was not imported: {rule}"));
+                self.result.error(&format!("The {noun} '{name}' ({place}) was not imported: {rule}"));
                 Ok(())
             }
         }
