@@ -348,6 +348,7 @@ pub static ROUTES: &[Route] = &[
     now("GET", "/databases/*/indexes/status", Read, indexes::status),
     now("GET", "/databases/*/indexes/performance", Read, indexes::performance),
     now("GET", "/databases/*/indexes/staleness", Read, indexes::staleness),
+    now("GET", "/databases/*/indexes/history", Read, indexes::history),
     later("GET", "/databases/*/indexes/advice", Read, pending!(indexes::advice)),
     later("GET", "/databases/*/indexes/terms", Read, pending!(indexes::terms)),
     later("GET", "/databases/*/indexes/debug", Read, pending!(indexes::debug)),

@@ -2,7 +2,7 @@
 //!
 //! PUT (also `admin/indexes`): `{"Indexes":[definition]}`; 201. POST `has-changed`: a definition; `{"Changed"}`.
 //! GET: `name`, or `start` and `pageSize`, `namesOnly`; 404 for an unknown name. `stats`, `errors`, `status`, `staleness`,
-//! `terms`, `debug`, `progress`, `advice`. DELETE: `name`; 204, or 404. RESET: `name`; 204.
+//! `terms`, `debug`, `progress`, `advice`, `history`. DELETE: `name`; 204, or 404. RESET: `name`; 204.
 
 mod advice;
 mod control;
@@ -32,7 +32,7 @@ pub(crate) use advice::advice;
 pub(crate) use control::{clear_errors, disable, enable, errors, replace, set_lock, set_priority, start, status, stop};
 pub(crate) use debug::debug;
 pub(crate) use progress::progress;
-pub(crate) use record::IndexesOfRecord;
+pub(crate) use record::{IndexesOfRecord, history};
 pub(crate) use sample::test;
 pub(crate) use state::{ObservedIndex, performance, staleness, statistics};
 pub(crate) use terms::{NULL_TERM, terms};

@@ -1,12 +1,18 @@
-//! The indexes of a database in its record.
+//! The indexes of a database in its record, and the definitions that they had.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use database::documents::id;
 use database::{Database, FormerDefinition, Index, automatic_indexing, write_places, write_vectors};
+use hyper::StatusCode;
 use json::{Value, Writer};
 use query::definition::{AutomaticIndex, COUNT, Field};
 
 use super::definition;
+use crate::error::Result;
+use crate::messages::reply::{self, Reply};
+use crate::routing::exchange::Exchange;
 
 /// The indexes of a database, as its record has them.
 pub(crate) struct IndexesOfRecord {
@@ -71,11 +77,31 @@ impl IndexesOfRecord {
     }
 }
 
+/// GET `/databases/{name}/indexes/history`: `name`. `{Index, History}`: the definitions that an index has and had, the newest first; 404
+/// if there is none of that name, or a query made it.
+pub(crate) fn history(exchange: &Exchange) -> Result<Reply> {
+    let name = exchange.required("name")?;
+    let wanted = id::lower_text(&name);
+    let all = exchange.database().indexes().all();
+    let is_meant = |index: &&Arc<Index>| {
+        let definition = index.definition();
+        definition.as_map().is_some() && id::lower_text(&definition.name()) == wanted
+    };
+    // A replacement has the history of what it is to replace.
+    let Some(index) = all.iter().filter(is_meant).max_by_key(|index| index.is_replacement()) else {
+        return Ok(reply::empty(StatusCode::NOT_FOUND));
+    };
+    Ok(reply::object(StatusCode::OK, |json| {
+        json.name("Index").string(&index.definition().name());
+        json.name("History").array(|json| index.history().iter().for_each(|entry| write_entry(json, entry)));
+    }))
+}
+
 fn write_entry(json: &mut Writer<'_>, entry: &FormerDefinition) {
     json.object(|json| {
         entry.given.write(json.name("Definition"));
         json.name("Source").null().name("CreatedAt").string(&entry.created.to_string());
-        json.name("RollingDeployment").null();
+        json.name("RollingDeployment").object(|_| {});
     });
 }
 
