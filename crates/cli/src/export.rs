@@ -18,6 +18,7 @@ use json::{Value, Writer};
 
 use crate::client::{Client, ServerArguments, escape};
 use crate::counted::{counted, is_or_are};
+use crate::left_out::LeftOut;
 use crate::output::{complain, output};
 use crate::progress;
 use crate::remote::{self, Asked, Remote, body_of, quoted};
@@ -193,15 +194,21 @@ impl Export<'_> {
     fn write(&self, format: Format, out: &mut dyn Write, bar: &ProgressBar) -> anyhow::Result<u64> {
         match format {
             Format::Jsonl => {
+                let mut left_out = LeftOut::default();
+                let has_documents = self.arguments.query.is_none();
                 let count = self.each(|line| {
+                    if has_documents {
+                        left_out.add(line)?;
+                    }
                     out.write_all(line)?;
                     out.write_all(b"\n")?;
                     bar.inc(1);
                     Ok(())
                 })?;
-                if self.arguments.query.is_none() && self.arguments.collection.is_none() {
+                if has_documents && self.arguments.collection.is_none() {
                     self.write_identities(out)?;
                 }
+                bar.suspend(|| left_out.complain());
                 Ok(count)
             }
             Format::Csv => self.write_csv(out, bar),

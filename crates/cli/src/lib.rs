@@ -21,6 +21,7 @@ mod export;
 mod folders;
 mod import;
 mod inspect;
+mod left_out;
 mod logs;
 mod manual;
 mod mcp;

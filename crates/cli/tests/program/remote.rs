@@ -58,11 +58,15 @@ fn an_export_is_what_an_import_reads() {
     for name in ["all.jsonl", "all.jsonl.gz", "all.jsonl.zst"] {
         let file = folder.path().join(name);
         let (is_content, out, err) = outcome(on(&program, "export", &["-d", "Shop", "-o", text(&file)]));
-        assert!(is_content && out.is_empty() && err.starts_with("1059 documents are in "), "{out}{err}");
+        assert!(is_content && out.is_empty() && err.contains("1059 documents are in "), "{out}{err}");
+        let left_out =
+            "385 counters and 17 attachments of the documents are not in the export; export to a .ravendbdump";
+        assert!(err.starts_with(left_out), "{err}");
         let database = name.replace('.', "-");
         let (is_content, out, err) = outcome(on(&program, "import", &["-d", &database, text(&file)]));
         assert!(is_content && out.starts_with("1059 documents and 1 identity from "), "{out}{err}");
-        let (_, exported, _) = outcome(on(&program, "export", &["-d", &database, "--collection", "Orders"]));
+        let (_, exported, err) = outcome(on(&program, "export", &["-d", &database, "--collection", "Orders"]));
+        assert!(err.is_empty(), "{err}");
         assert_eq!(exported.lines().count(), 830);
     }
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3, "no parts are left");
