@@ -35,8 +35,8 @@ pub struct SubscriptionRequest {
     pub name: Option<String>,
     /// Its query. `None`: the one that it has.
     pub query: Option<String>,
-    /// Where it begins: a change vector, `LastDocument`, `BeginningOfTime`. `None` is that for a new one; `None` and `DoNotChange` leave one
-    /// that is changed where it is.
+    /// Where it begins: a change vector, `LastDocument`, `BeginningOfTime`. `None`: a new one as with `BeginningOfTime`; one that is there
+    /// stays where it is, as with `DoNotChange`.
     pub change_vector: Option<String>,
     /// Whether it takes no workers. `None`: as it is.
     pub is_disabled: Option<bool>,
