@@ -18,6 +18,7 @@
 #![forbid(unsafe_code)]
 
 pub mod analysis;
+mod csharp;
 pub mod definition;
 pub mod execute;
 pub mod functions;

@@ -537,6 +537,9 @@ fn database_shape(error: &database::Error) -> Shape {
         E::InsideOfAnother { .. } => Shape::failed(INVALID_OPERATION),
         E::BadName { .. } | E::BadRequestId { .. } => Shape::refused(BAD_REQUEST),
         E::NotSupported(_) => Shape::new(StatusCode::NOT_IMPLEMENTED, NOT_SUPPORTED),
+        E::Analyzer(_) => {
+            Shape::refused("Raven.Client.Exceptions.Documents.Compilation.AnalyzerCompilationException")
+        }
         E::BadRecord { .. } | E::BadPrincipal { .. } | E::BadBackup { .. } => Shape::refused(ARGUMENT),
         E::BadSubscription { .. } | E::BadFeed { .. } => Shape::refused(ARGUMENT),
         E::FeedGone { .. } => Shape::new(StatusCode::GONE, INVALID_OPERATION),
@@ -650,7 +653,7 @@ fn index_shape(error: &query::index::Error) -> Shape {
         E::Corrupt { .. } | E::OlderFormat { .. } | E::NewerFormat { .. } | E::NotAnIndex | E::Bug => {
             Shape::failed("Raven.Client.Exceptions.Documents.Indexes.IndexInvalidException")
         }
-        E::TooManyFields { .. } | E::TooManyFailures { .. } => {
+        E::TooManyFields { .. } | E::TooManyFailures { .. } | E::NoAnalyzer(_) => {
             Shape::refused("Raven.Client.Exceptions.Documents.Indexes.IndexInvalidException")
         }
         E::Interrupted => Shape::failed("System.OperationCanceledException"),

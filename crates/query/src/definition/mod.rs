@@ -2,6 +2,7 @@
 //!
 //! Queries make some ([`AutomaticIndex`]), users define others ([`MapIndex`]); an [`IndexDefinition`] is either.
 
+mod analyses;
 mod archived;
 mod automatic;
 mod configuration;
@@ -23,7 +24,7 @@ pub use archived::ArchivedDocuments;
 pub use automatic::{ALL_DOCUMENTS, AutomaticIndex, COUNT, GroupedBy, name_of};
 pub use configuration::{SettingRefused, SettingsOf};
 pub use either::IndexDefinition;
-pub use field::{Analysis, Field, FieldName, FieldNeeds, FieldUse, Fields, MarkedText};
+pub use field::{Analysis, AnalysisKind, Field, FieldName, FieldNeeds, FieldUse, Fields, MarkedText};
 pub use index_name::check_index_name;
 pub use map_index::{DefinitionError, MapIndex};
 pub use measured::{Measure, MeasuredField};

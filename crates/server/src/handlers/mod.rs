@@ -1,5 +1,6 @@
 //! The handlers, one file per resource: take the parameters apart, make one call, answer.
 
+pub(crate) mod analyzers;
 pub(crate) mod api_keys;
 mod as_of;
 pub(crate) mod attachments;

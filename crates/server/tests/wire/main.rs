@@ -1,6 +1,7 @@
 //! Wire tests: a whole server in this process on a free port, requests and answers as text. One file per resource.
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails, in its helper functions too")]
 
+mod analyzers;
 mod api_keys;
 mod arrays;
 mod as_the_reference;

@@ -10,8 +10,10 @@ use std::sync::Arc;
 
 use documents::{Batch, Date, EMPTY_COLLECTION, Flags, HILO_COLLECTION, ImportedRevision, Outcome, ValueChange, Write};
 use json::{Kind, Minifier, Raw, Value};
+use query::analysis::CustomAnalyzers;
 use storage::memory::MemoryReservation;
 
+use crate::analyzers::{self, ANALYZERS};
 use crate::attachments::ContentUpload;
 use crate::flight::Flight;
 use crate::limits::{BULK_BATCH_COUNT_MAX, BULK_BATCH_SIZE_MAX, BULK_BUFFER_SIZE_KEPT};
@@ -74,6 +76,8 @@ struct ImportWork {
     pace: Pace,
     now: Date,
     record: Option<Value>,
+    /// The custom analyzers of that record, which the indexes behind it may name.
+    analyzers: CustomAnalyzers,
 }
 
 /// What an import came to.
@@ -136,6 +140,7 @@ impl Database {
                 pace,
                 now: Date::now(),
                 record: None,
+                analyzers: CustomAnalyzers::default(),
             },
         })
     }
@@ -372,7 +377,12 @@ impl ImportWork {
         }
         self.result.begin(item_type);
         match Value::parse(&without_trailing_commas(part.bytes)) {
-            Ok(record @ Value::Object(_)) => self.record = Some(record),
+            Ok(record @ Value::Object(_)) => {
+                if self.options.has_record_type(ANALYZERS) {
+                    self.analyzers = analyzers::of(record.get(ANALYZERS), self.database.name());
+                }
+                self.record = Some(record);
+            }
             Ok(_) => self.refuse(item_type, part, "the record of a database is no object".to_owned())?,
             Err(error) => self.refuse(item_type, part, error.to_string())?,
         }
@@ -702,7 +712,7 @@ impl ImportWork {
 
     /// An index that cannot be taken over is reported, and ends nothing: the documents count more.
     fn index(&mut self, part: Part<'_>, element: Raw<'_>) -> Result<()> {
-        match indexes::put(&self.database, element, &self.options) {
+        match indexes::put(&self.database, element, &self.options, &self.analyzers) {
             (_, Ok(())) => Ok(()),
             (_, Err(IndexRefused::Failed(error))) => Err(error),
             (name, Err(IndexRefused::Definition(rule))) => {
