@@ -603,8 +603,7 @@ fn is_being_replaced(index: &Index, open: &[Arc<Index>]) -> bool {
 
 /// Whether an index is what a definition asks for.
 fn is_same(index: &Index, definition: &MapIndex) -> bool {
-    let is_same = |map: &Arc<MapIndex>| map.lacks_analyzer().is_none() && map.is_same(definition.given());
-    index.definition().as_map().is_some_and(is_same)
+    index.definition().as_map().is_some_and(|map| map.is_same(definition.given()))
 }
 
 /// A definition with the custom analyzers that its database has now. One that cannot be compiled any more stays as it is.

@@ -31,6 +31,14 @@ impl File {
         classes
     }
 
+    /// The public class of a name.
+    ///
+    /// * `name`: with or without the namespace.
+    pub fn public_class(&self, name: &str) -> Option<Class<'_>> {
+        let is_of_name = |class: &Class<'_>| class.name == name || class.full_name == name;
+        self.classes().into_iter().find(is_of_name).filter(|class| class.has("public"))
+    }
+
     /// What stands outside of classes, and declares neither those nor their namespaces, nor says by which names others are called.
     pub fn other_parts(&self) -> Vec<Syntax<'_>> {
         let mut others = Vec::new();

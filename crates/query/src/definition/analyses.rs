@@ -28,7 +28,9 @@ impl Analyses {
             let text = |key| options.get(key).and_then(Value::as_str);
             // What it asks for is there for any field in words: how often each stands in an entry, and where.
             if let Some(value) = text("TermVector").filter(|value| !TERM_VECTORS.contains(value)) {
-                return Err(DefinitionError::Invalid(format!("'TermVector' of the field '{name}' cannot be '{value}'")));
+                return Err(DefinitionError::Invalid(format!(
+                    "'TermVector' of the field '{name}' cannot be '{value}'"
+                )));
             }
             let by_indexing = by_indexing(name, text("Indexing"))?;
             let analysis = match text("Analyzer").map(str::trim).filter(|given| !given.is_empty()) {
@@ -87,5 +89,48 @@ fn built_in(name: &str) -> Option<Analysis> {
         "LowerCaseKeywordAnalyzer" => Some(Analysis::LowerCase),
         "KeywordAnalyzer" => Some(Analysis::Exact),
         name => Analyzer::of(name).map(Analysis::Words),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::MapIndex;
+    use super::*;
+    use crate::analysis::CustomAnalyzer;
+    use std::sync::Arc;
+
+    fn index(analyzer: &str, known: &CustomAnalyzers) -> MapIndex {
+        let given = format!(
+            r#"{{"Name":"X","Maps":["from u in docs.Users select new {{ u.A, u.B }}"],"Fields":{{"A":{{"Analyzer":"{analyzer}"}}}}}}"#
+        );
+        MapIndex::without_some_analyzers(&Value::parse(given.as_bytes()).unwrap(), known).unwrap()
+    }
+
+    #[test]
+    fn a_definition_keeps_the_custom_analyzers_that_it_names() {
+        let mut known = CustomAnalyzers::default();
+        for name in ["Mine", "Other", "StopAnalyzer"] {
+            let code = format!("using Lucene.Net.Analysis; public class {name} : KeywordAnalyzer {{ }}");
+            known.add(Arc::new(CustomAnalyzer::compile(name, &code).unwrap()));
+        }
+        let mine = index(" MINE ", &known);
+        let chain = known.get("Mine").unwrap().chain().clone();
+        assert_eq!(mine.analysis("A"), Some(Analysis::Words(Analyzer::Custom(chain))));
+        assert_eq!(mine.analysis("B"), Some(Analysis::LowerCase));
+        let kept = mine.analyzers().to_json();
+        assert_eq!(kept.members().iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["Mine"]);
+        assert_eq!(CustomAnalyzers::from_json(Some(&kept), |_, reason| panic!("{reason}")), *mine.analyzers());
+        // A name of ours stays what it is.
+        let stop = index("StopAnalyzer", &known);
+        assert_eq!(stop.analysis("A"), Some(Analysis::Words(Analyzer::Stop)));
+        assert!(stop.analyzers().is_empty() && stop.lacks_analyzer().is_none());
+    }
+
+    #[test]
+    fn what_an_index_lacks_is_named() {
+        let lacking = index("Some.Mine", &CustomAnalyzers::default());
+        let message = "Failed to compile index 'X': Cannot find analyzer type 'Some.Mine' for field: A";
+        assert_eq!(lacking.lacks_analyzer().map(ToString::to_string).as_deref(), Some(message));
+        assert_eq!(MapIndex::from_json(lacking.given()).unwrap_err().to_string(), message);
     }
 }

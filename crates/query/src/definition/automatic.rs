@@ -1,6 +1,9 @@
 //! Automatic indexes: the fields of one collection that queries have used, of its documents or of groups of them.
 
-use super::{Analysis, AnalysisKind, Field, FieldName, FieldNeeds, FieldUse, Fields, MarkedText, MeasuredField, Places, VectorField};
+use super::{
+    Analysis, AnalysisKind, Field, FieldName, FieldNeeds, FieldUse, Fields, MarkedText, MeasuredField, Places,
+    VectorField,
+};
 use crate::analysis::Analyzer;
 use crate::vector::VectorOptions;
 use json::Value;

@@ -563,6 +563,7 @@ fn is_csharp(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::Analyzer;
 
     fn read(text: &str) -> Result<MapIndex, DefinitionError> {
         MapIndex::from_json(&Value::parse(text.as_bytes()).unwrap())

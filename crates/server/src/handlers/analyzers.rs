@@ -19,9 +19,7 @@ async fn read(exchange: &mut Exchange) -> Result<Vec<Value>> {
     match exchange.read_whole_object().await?.remove(PROPERTY) {
         Some(Value::Array(definitions)) => Ok(definitions),
         Some(_) => Err(Error::Argument(format!("'{PROPERTY}' must be an array of definitions"))),
-        None => {
-            Err(Error::Argument(format!("Request should have a property name '{PROPERTY}' which is mandatory.")))
-        }
+        None => Err(Error::Argument(format!("Request should have a property name '{PROPERTY}' which is mandatory."))),
     }
 }
 

@@ -45,6 +45,7 @@ pub(crate) mod safety;
 pub(crate) mod sample_data;
 pub(crate) mod signing_in;
 pub(crate) mod smuggler;
+pub(crate) mod sorters;
 pub(crate) mod statistics;
 pub(crate) mod streams;
 pub(crate) mod studio;

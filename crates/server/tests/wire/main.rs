@@ -76,6 +76,7 @@ mod script_reduces;
 mod secured;
 mod signing_in;
 mod smuggler;
+mod sorters;
 mod spatial;
 mod statistics;
 mod stored_fields;

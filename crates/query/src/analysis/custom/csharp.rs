@@ -66,11 +66,8 @@ impl CustomAnalyzer {
             None => AnalyzerRefused::Compile { analyzer: name.to_owned(), error },
         };
         let file = File::parse(code).map_err(refused)?;
-        let classes = file.classes();
-        let is_of_name = |class: &&crate::csharp::Class<'_>| class.name == name || class.full_name == name;
-        let class = classes.iter().find(is_of_name).filter(|class| class.has("public"));
-        let class = class.ok_or_else(|| AnalyzerRefused::UnknownType(name.to_owned()))?;
-        let chain = class::chain(name, &file, &classes, class).map_err(refused)?;
+        let class = file.public_class(name).ok_or_else(|| AnalyzerRefused::UnknownType(name.to_owned()))?;
+        let chain = class::chain(name, &file, &class).map_err(refused)?;
         Ok(CustomAnalyzer { name: name.to_owned(), code: code.to_owned(), chain: Arc::new(chain) })
     }
 

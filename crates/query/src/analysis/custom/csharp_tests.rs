@@ -96,7 +96,8 @@ fn filters_change_words_and_leave_them_out() {
 
 #[test]
 fn analyzers_may_be_the_base_or_be_asked_for_their_stream() {
-    let of_keyword = class("KeywordAnalyzer", &method("return new LowerCaseFilter(base.TokenStream(fieldName, reader));"));
+    let of_keyword =
+        class("KeywordAnalyzer", &method("return new LowerCaseFilter(base.TokenStream(fieldName, reader));"));
     check(&of_keyword, "Ab Cd", "ab cd");
     check(&class("Lucene.Net.Analysis.KeywordAnalyzer", ""), "Ab Cd", "Ab Cd");
     let constructor = "public My() : base(Version.LUCENE_29, new HashSet<string> { \"fox\" }) { }";
@@ -114,7 +115,8 @@ fn analyzers_may_be_the_base_or_be_asked_for_their_stream() {
 
 #[test]
 fn statements_and_fields_name_what_is_used_later() {
-    let statements = "var tokenizer = new StandardTokenizer(Version.LUCENE_30, reader);\nTokenStream result = tokenizer;
+    let statements =
+        "var tokenizer = new StandardTokenizer(Version.LUCENE_30, reader);\nTokenStream result = tokenizer;
         result = new StandardFilter(result); ; result = new LowerCaseFilter(result);\nreturn (result);";
     check(&analyzer(statements), "The Fox's", "the|fox");
     let declared = "TokenStream result; result = new KeywordTokenizer(reader); return result;";
@@ -126,7 +128,9 @@ fn statements_and_fields_name_what_is_used_later() {
     check(&class("Analyzer", &fields), "The Fox", "the");
     let arrow = "public override TokenStream TokenStream(string f, TextReader r) => new KeywordTokenizer(r);";
     check(&class("Analyzer", arrow), "The Fox", "The Fox");
-    let file = format!("using Lucene.Net.Analysis;\nnamespace A;\n[System.Serializable] public sealed class My : KeywordAnalyzer {{ }}");
+    let file = format!(
+        "using Lucene.Net.Analysis;\nnamespace A;\n[System.Serializable] public sealed class My : KeywordAnalyzer {{ }}"
+    );
     check(&file, "The Fox", "The Fox");
 }
 
@@ -174,9 +178,13 @@ fn wrong_code_is_refused_with_its_place() {
     check(&format!("int x = 1;\n{}", class("KeywordAnalyzer", "")), 1, "statements outside");
     let deep = format!("return {}new KeywordTokenizer(reader){};", "new LowerCaseFilter(".repeat(300), ")".repeat(300));
     check(&analyzer(&deep), 7, "inside of one another");
-    let many = format!("TokenStream s = new KeywordTokenizer(reader);{} return s;", "s = new LowerCaseFilter(s);".repeat(65));
+    let many =
+        format!("TokenStream s = new KeywordTokenizer(reader);{} return s;", "s = new LowerCaseFilter(s);".repeat(65));
     check(&analyzer(&many), 7, "ANALYZER_FILTERS_MAX");
-    let endless = format!("static ISet<string> A = A; {}", method("return new StopFilter(true, new KeywordTokenizer(reader), A);"));
+    let endless = format!(
+        "static ISet<string> A = A; {}",
+        method("return new StopFilter(true, new KeywordTokenizer(reader), A);")
+    );
     check(&class("Analyzer", &endless), 7, "inside of one another");
     check(&"x".repeat(100_000), 1, "too long");
 }
@@ -210,7 +218,10 @@ fn other_forms_are_refused_by_name() {
     check(&analyzer("if (fieldName == null) return null;\nreturn new KeywordTokenizer(reader);"), "in line 7");
     check(&analyzer("foreach (var x in y) { }"), "foreach");
     check(&analyzer("var t = new KeywordTokenizer(reader);\nt.Reset();\nreturn t;"), "'t.Reset();' in line 8");
-    check(&class("KeywordAnalyzer", "public override TokenStream ReusableTokenStream(string f, TextReader r) => null;"), "in line 7");
+    check(
+        &class("KeywordAnalyzer", "public override TokenStream ReusableTokenStream(string f, TextReader r) => null;"),
+        "in line 7",
+    );
     check(&class("KeywordAnalyzer", "public int X { get; set; }"), "'public int X { get; set; }' in line 7");
     check(&class("KeywordAnalyzer", "public My(int x) { }"), "'int x' in line 7");
     check(&class("KeywordAnalyzer", "public My() { Foo(); }"), "Foo()");
@@ -218,7 +229,10 @@ fn other_forms_are_refused_by_name() {
     check(&class("PerFieldAnalyzerWrapper", ""), "'PerFieldAnalyzerWrapper' in line 5");
     check(&class("KeywordAnalyzer", "").replace("class My", "class My<T>"), "'<T>' in line 5");
     check(&class("KeywordAnalyzer", "").replace("public class", "public abstract class"), "abstract class");
-    check(&class("KeywordAnalyzer", "").replace("using System.IO;", "using X = System.IO;"), "'using X = System.IO;' in line 1");
+    check(
+        &class("KeywordAnalyzer", "").replace("using System.IO;", "using X = System.IO;"),
+        "'using X = System.IO;' in line 1",
+    );
     let own = format!("{}\npublic class Mine : TokenFilter {{ }}", of("new Mine(new KeywordTokenizer(reader))"));
     check(&own, "'Mine' in line 7");
     let comparer = "new StopFilter(true, new KeywordTokenizer(reader), new HashSet<string>(StringComparer.Ordinal))";

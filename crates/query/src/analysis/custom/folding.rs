@@ -55,7 +55,9 @@ mod tests {
     #[test]
     fn the_table_has_each_character_once_and_gives_ascii() {
         assert!(FOLDED.windows(2).all(|pair| pair[0].0 < pair[1].0));
-        assert!(FOLDED.iter().all(|(character, result)| !character.is_ascii() && result.is_ascii() && !result.is_empty()));
+        assert!(
+            FOLDED.iter().all(|(character, result)| !character.is_ascii() && result.is_ascii() && !result.is_empty())
+        );
         assert_eq!(FOLDED.len(), 1242);
     }
 }

@@ -18,7 +18,7 @@ enum Base {
 }
 
 /// The chain that an analyzer makes.
-pub(super) fn chain<'f>(name: &'f str, file: &'f File, classes: &[Class<'f>], class: &Class<'f>) -> Result<Chain> {
+pub(super) fn chain<'f>(name: &'f str, file: &'f File, class: &Class<'f>) -> Result<Chain> {
     if let Some(part) = file.other_parts().first() {
         return Err(match part.kind() {
             "global_statement" => part.error("An analyzer has no statements outside of its class".to_owned()),
@@ -33,7 +33,8 @@ pub(super) fn chain<'f>(name: &'f str, file: &'f File, classes: &[Class<'f>], cl
     if let Some(part) = class.part("type_parameter_list").or_else(|| class.part("parameter_list")) {
         return Err(not_served(name, part));
     }
-    let base = base(name, classes, class)?;
+    let classes = file.classes();
+    let base = base(name, &classes, class)?;
     let mut evaluation = Evaluation::new(name, class, classes);
     let (mut constructor, mut method) = (None, None);
     for member in class.members() {
@@ -53,8 +54,9 @@ pub(super) fn chain<'f>(name: &'f str, file: &'f File, classes: &[Class<'f>], cl
     let base_chain = base_chain(base, &mut evaluation, &arguments, constructor.unwrap_or(class.syntax))?;
     let Some(method) = method else {
         return base_chain.ok_or_else(|| {
-            let message =
-                format!("'{name}' does not implement inherited abstract member 'Analyzer.TokenStream(string, TextReader)'");
+            let message = format!(
+                "'{name}' does not implement inherited abstract member 'Analyzer.TokenStream(string, TextReader)'"
+            );
             class.syntax.error(message)
         });
     };
@@ -115,9 +117,9 @@ fn base_chain<'f>(
         (Base::Keyword, []) => Ok(Some(Chain::of(Tokenizer::Keyword, []))),
         (Base::Standard, [Value::Version]) => Ok(Some(Chain::standard(Arc::new(StopWords::english())))),
         (Base::Standard, [Value::Version, Value::Words(words)]) => Ok(Some(Chain::standard(words.words.clone()))),
-        (Base::Standard, []) => {
-            Err(at.error("There is no argument given that corresponds to the required parameter 'matchVersion'".to_owned()))
-        }
+        (Base::Standard, []) => Err(
+            at.error("There is no argument given that corresponds to the required parameter 'matchVersion'".to_owned())
+        ),
         _ => Err(evaluation.not_served(at)),
     }
 }

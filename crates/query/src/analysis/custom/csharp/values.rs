@@ -147,11 +147,11 @@ pub(super) struct Evaluation<'f> {
 }
 
 impl<'f> Evaluation<'f> {
-    pub fn new(analyzer: &'f str, class: &Class<'f>, classes: &[Class<'f>]) -> Evaluation<'f> {
+    pub fn new(analyzer: &'f str, class: &Class<'f>, classes: Vec<Class<'f>>) -> Evaluation<'f> {
         Evaluation {
             analyzer,
             class: class.name,
-            classes: classes.to_vec(),
+            classes,
             base: None,
             fields: Vec::new(),
             variables: Vec::new(),
@@ -370,7 +370,8 @@ impl<'f> Evaluation<'f> {
                 _ => Err(not_served),
             };
         }
-        if name.name() != "MakeStopSet" || type_name(of.bare()) != "StopFilter" && !of.source().ends_with(".StopFilter") {
+        if name.name() != "MakeStopSet" || type_name(of.bare()) != "StopFilter" && !of.source().ends_with(".StopFilter")
+        {
             return Err(not_served);
         }
         let (words, ignores_case) = match &*arguments {
