@@ -8,8 +8,8 @@
 //!
 //! In place of `Automatic`, `Map` has the definition as a client gave it. A replacement is kept under a name of its own. Where results
 //! become documents, there is also `Output`: `{"Number":6,"Former":[{"Prefix":"Totals/6/","References":"Totals/References"}]}`; where the
-//! index had other definitions before, `History`: `[{"Map":{..},"Created":"2026-.."}]`, the newest first. Where fields name custom analyzers,
-//! `Analyzers`: `{"Mine":{"Name":"Mine","Code":".."}}`, as they were when the index was defined or last reset.
+//! index had other definitions before, `History`: `[{"Map":{..},"Created":"2026-.."}]`, the newest first; where fields name custom
+//! analyzers, `Analyzers`: `{"Mine":{"Name":"Mine","Code":".."}}`, as they were when the index was defined or last reset.
 
 use std::sync::Arc;
 

@@ -110,7 +110,7 @@ impl<'f> Class<'f> {
 }
 
 /// Whether a declaration has a modifier.
-fn has_modifier(declaration: Syntax<'_>, modifier: &str) -> bool {
+pub(crate) fn has_modifier(declaration: Syntax<'_>, modifier: &str) -> bool {
     declaration.children().iter().any(|part| part.kind() == "modifier" && part.source() == modifier)
 }
 

@@ -5,4 +5,4 @@
 
 mod file;
 
-pub(crate) use file::{Class, File, type_name};
+pub(crate) use file::{Class, File, has_modifier, type_name};

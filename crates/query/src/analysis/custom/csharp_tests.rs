@@ -224,6 +224,9 @@ fn other_forms_are_refused_by_name() {
     );
     check(&class("KeywordAnalyzer", "public int X { get; set; }"), "'public int X { get; set; }' in line 7");
     check(&class("KeywordAnalyzer", "public My(int x) { }"), "'int x' in line 7");
+    check(&class("KeywordAnalyzer", "private My() { }"), "'private My() { }' in line 7");
+    let hiding = method("return new LetterTokenizer(reader);").replace("override ", "");
+    check(&class("KeywordAnalyzer", &hiding), "'public TokenStream TokenStream(");
     check(&class("KeywordAnalyzer", "public My() { Foo(); }"), "Foo()");
     check(&class("KeywordAnalyzer, System.IDisposable", ""), "'System.IDisposable' in line 5");
     check(&class("PerFieldAnalyzerWrapper", ""), "'PerFieldAnalyzerWrapper' in line 5");

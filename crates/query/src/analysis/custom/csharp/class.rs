@@ -2,7 +2,7 @@
 
 use super::super::{Chain, StopWords, Tokenizer};
 use super::values::{Evaluation, Value, not_served, unknown_type};
-use crate::csharp::{Class, File, type_name};
+use crate::csharp::{Class, File, has_modifier, type_name};
 use crate::limits::ANALYZER_FILTERS_MAX;
 use crate::mapping::{CompileError, Syntax};
 use std::sync::Arc;
@@ -42,8 +42,15 @@ pub(super) fn chain<'f>(name: &'f str, file: &'f File, class: &Class<'f>) -> Res
         match member.kind() {
             "field_declaration" => evaluation.add_fields(member)?,
             "class_declaration" | "enum_declaration" => {}
-            "constructor_declaration" if constructor.is_none() => constructor = Some(member),
-            "method_declaration" if member_name == "TokenStream" && method.is_none() => method = Some(member),
+            "constructor_declaration" if constructor.is_none() && has_modifier(member, "public") => {
+                constructor = Some(member);
+            }
+            // One that hides that of the base is called by nobody.
+            "method_declaration"
+                if member_name == "TokenStream" && method.is_none() && has_modifier(member, "override") =>
+            {
+                method = Some(member);
+            }
             _ => return Err(not_served(name, member)),
         }
     }
