@@ -112,6 +112,7 @@ impl InlineRoom {
 /// A content that arrives on a thread that may wait.
 pub struct ContentReceiver {
     database: Arc<Database>,
+    /// Of the pieces that are stored.
     hasher: ContentHasher,
     buffer: Vec<u8>,
     /// The memory of the buffer.
@@ -132,7 +133,6 @@ impl ContentReceiver {
     ///
     /// As [`ContentUpload::append`].
     pub fn add(&mut self, mut bytes: &[u8]) -> Result<()> {
-        self.hasher.update(bytes);
         while !bytes.is_empty() {
             let (now, later) = bytes.split_at(bytes.len().min(CONTENT_PIECE_SIZE_MAX - self.buffer.len()));
             self.buffer.extend_from_slice(now);
@@ -146,6 +146,7 @@ impl ContentReceiver {
     }
 
     fn store(&mut self) -> Result<()> {
+        self.hasher.update(&self.buffer);
         let upload = self.upload.get_or_insert_with(|| ContentUpload::new(&self.database));
         upload.append(std::mem::take(&mut self.buffer))?;
         self.reservation.clear();

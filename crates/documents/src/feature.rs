@@ -44,8 +44,8 @@ macro_rules! features {
 }
 
 features! {
-    Attachments, "attachments in scripts", "attachments-in-scripts",
-        "Scripts of RavenDB can delete and copy the attachments of a document.";
+    Attachments, "contents of attachments in scripts", "contents-of-attachments-in-scripts",
+        "Indexes read the contents of attachments; patches and projections do not.";
     RemoteAttachments, "remote attachments", "remote-attachments",
         "RavenDB can move attachments to an object store, and read them from there.";
     TimeSeries, "time series", "time-series",
@@ -64,8 +64,6 @@ features! {
         "Replication copies documents from one database to others, and resolves the conflicts that come from it.";
     Etl, "ETL and connection strings", "etl-and-connection-strings",
         "ETL tasks and sinks copy documents to other systems and from them; connection strings say where these are.";
-    CertificateReplacement, "certificate replacement", "certificate-replacement",
-        "The server loads its certificate again within two minutes when its file changes.";
     Encryption, "encrypted databases", "encrypted-databases",
         "An encrypted database is stored under a key.";
     DocumentsCompression, "document compression settings", "document-compression-settings",
@@ -152,7 +150,7 @@ impl Feature {
     pub fn of_script_function(name: &str) -> Feature {
         match name {
             "timeseries" | "timeSeriesNamesFor" => Feature::TimeSeries,
-            "attachments" | "attachmentsFor" | "loadAttachment" | "loadAttachments" => Feature::Attachments,
+            "loadAttachment" | "loadAttachments" => Feature::Attachments,
             "embeddings" | "loadVector" => Feature::TextEmbeddings,
             _ => Feature::ScriptFunctions,
         }

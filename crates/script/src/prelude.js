@@ -80,6 +80,16 @@
         if (!isObject(document)) refuse("getMetadata(doc) must be called with an object argument");
         return metadataOf(document, apply(mapGet, documents, [document]));
     });
+    // The list that the server keeps in the metadata, under the names of queries and of indexes.
+    for (const name of ["attachments", "attachmentsFor"]) {
+        add(name, function (document) {
+            if (arguments.length !== 1) refuse(`${name}(doc) must be called with a single argument`);
+            if (document === null || document === undefined) return [];
+            if (!isObject(document)) refuse(`${name}(doc) must be called with an object argument`);
+            const list = metadataOf(document, apply(mapGet, documents, [document]))["@attachments"];
+            return isArray(list) ? list : [];
+        });
+    }
     add("lastModified", function (document) {
         if (arguments.length !== 1) refuse("lastModified(doc) must be called with a single argument");
         if (!isObject(document)) return null;
@@ -206,8 +216,8 @@
     };
     add("spatial", Object.freeze(spatial));
     for (const name of [
-        "timeseries", "attachments", "crypto",
-        "toStringWithFormat", "embeddings", "text", "loadAttachment", "loadAttachments", "attachmentsFor",
+        "timeseries", "crypto",
+        "toStringWithFormat", "embeddings", "text", "loadAttachment", "loadAttachments",
         "timeSeriesNamesFor", "createSpatialField", "createVector", "loadVector",
     ]) {
         const missing = () => { native.missing(name); throw new ErrorOf(name); };

@@ -221,9 +221,6 @@ pub(crate) const BULK_INSERT_PART_SIZE: usize = 1 << 20;
 /// Parts of the form that a batch comes in: one more than the attachments it stores.
 pub(crate) const BATCH_PARTS_MAX: usize = 65_536;
 
-/// Bytes of a content that are read and sent at once.
-pub(crate) const ATTACHMENT_PART_SIZE: u64 = storage::limits::CONTENT_CHUNK_SIZE_MAX as u64;
-
 /// Up to this size, in bytes, a content is read on a network thread.
 pub(crate) const SHORT_ATTACHMENT_SIZE: u64 = 64 << 10;
 

@@ -15,6 +15,7 @@ mod scheduler;
 mod speed;
 mod state;
 mod stored;
+mod turns;
 mod usage;
 mod waiters;
 pub(crate) mod wire;

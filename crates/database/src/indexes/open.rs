@@ -13,9 +13,9 @@ use query::indexing::{BatchControl, BatchResult, Indexer, Moment, has_failed, is
 
 use super::known_fields::KnownFields;
 use super::outputs::Outputs;
-use super::pool::{Scratch, TimeUsed};
 use super::state::{IndexState, IndexStatistics, IndexingBatch, IndexingStatus, wake, wake_if_stopped};
 use super::stored::{FormerDefinition, StoredIndex};
+use super::turns::{Scratch, TimeUsed};
 use super::usage::Usage;
 use crate::{Error, Result, folders};
 
@@ -47,7 +47,7 @@ pub struct Index {
     state: Mutex<IndexState>,
     /// Whether it has a turn coming; set by who gives it one.
     pub(super) has_turn: AtomicBool,
-    /// By which it shares the threads with others.
+    /// By which it shares the threads with others of its database.
     pub(super) time_used: TimeUsed,
     /// Whether what it stands in for is gone.
     pub(super) has_replaced: AtomicBool,

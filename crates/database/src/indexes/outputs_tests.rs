@@ -18,8 +18,9 @@ use testing::random::Random;
 use testing::seeds::{Case, seeds};
 
 use super::super::open::Index;
-use super::super::pool::{IndexingPool, Scratch};
+use super::super::pool::IndexingPool;
 use super::super::stored::{FormerOutput, StoredIndex, StoredOutput};
+use super::super::turns::Scratch;
 use super::Left;
 use crate::{Database, Limits, Result};
 

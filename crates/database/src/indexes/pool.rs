@@ -1,44 +1,21 @@
 //! The thread pool of indexing, shared by all databases of a node. A thread runs one turn (scheduler quantum) of one index at a time.
 //!
-//! Threads start on demand and end when they are idle for a while, so that a node without indexes has none. Each priority has a run
-//! queue; delayed turns enter it when they are due. Queues share the threads by stride scheduling (Waldspurger and Weihl, 1995): the queue
-//! with the lowest *pass* runs next, and in it the index that has used the least time. A slow index delays others by one turn at most.
+//! Threads start on demand and end when they are idle for a while, so that a node without indexes has none. Run queues say which turn is
+//! next ([`Turns`]); delayed turns enter them when they are due. A slow index delays others by one turn at most.
 //!
 //! The threads have a lower priority than those that answer requests ([`INDEXING_NICENESS`]): when processors are scarce, indexes fall
 //! behind instead of delaying writes. Their batches grow then, which makes each document cheaper.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 use query::definition::Priority;
 
+use super::turns::{Scratch, Share, TimeUsed, Turn, Turns};
 use crate::limits::{INDEXING_NICENESS, INDEXING_THREAD_REST};
-
-/// One turn: a unit of work of the pool.
-pub(crate) type Turn = Box<dyn FnOnce(&mut Scratch) + Send>;
-
-/// The time that an index has used, in nanoseconds, by which the pool shares its threads. An idle index saves no credit: it starts
-/// again at the time of the index that ran last.
-#[derive(Default, Debug)]
-pub(crate) struct TimeUsed(AtomicU64);
-
-impl TimeUsed {
-    pub fn add(&self, time: Duration) {
-        self.0.fetch_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX), Relaxed);
-    }
-}
-
-/// Buffers that a thread reuses between turns.
-#[derive(Default)]
-pub(crate) struct Scratch {
-    /// Memory of batches: of one that is written, and one that is filled meanwhile.
-    pub batches: [query::index::Batch; 2],
-}
 
 /// The thread pool of indexing.
 pub(crate) struct IndexingPool {
@@ -56,86 +33,6 @@ struct Shared {
     is_closed: AtomicBool,
 }
 
-/// The run queues, by priority.
-#[derive(Default)]
-struct Turns {
-    queues: [Queue; 3],
-    /// The pass of the queue that ran last.
-    pass: u64,
-    /// Number of turns ever added; it orders turns with the same used time.
-    count: u64,
-}
-
-#[derive(Default)]
-struct Queue {
-    turns: BinaryHeap<Reverse<QueuedTurn>>,
-    /// The pass of stride scheduling: the sum of the strides of all turns that ran.
-    pass: u64,
-    /// Used time of the index that ran last, in nanoseconds.
-    used: u64,
-}
-
-/// A turn in a run queue, ordered by the used time of its index, then by its number.
-struct QueuedTurn {
-    used: u64,
-    number: u64,
-    turn: Turn,
-}
-
-impl PartialEq for QueuedTurn {
-    fn eq(&self, other: &Self) -> bool {
-        self.number == other.number
-    }
-}
-
-impl Eq for QueuedTurn {}
-
-impl PartialOrd for QueuedTurn {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for QueuedTurn {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        (self.used, self.number).cmp(&(other.used, other.number))
-    }
-}
-
-/// The stride of each priority: the cost of one turn.
-const STRIDES: [u64; 3] = [4, 2, 1];
-
-impl Turns {
-    fn push(&mut self, priority: Priority, used: Option<&TimeUsed>, turn: Turn) {
-        let pass = self.pass;
-        self.count += 1;
-        let number = self.count;
-        let queue = match (priority, &mut self.queues) {
-            (Priority::Low, [queue, ..]) | (Priority::Normal, [_, queue, _]) | (Priority::High, [.., queue]) => queue,
-        };
-        if queue.turns.is_empty() {
-            // An idle queue saves no credit.
-            queue.pass = queue.pass.max(pass);
-        }
-        let used = used.map_or(queue.used, |used| used.0.fetch_max(queue.used, Relaxed).max(queue.used));
-        queue.turns.push(Reverse(QueuedTurn { used, number, turn }));
-    }
-
-    fn pop(&mut self) -> Option<Turn> {
-        let waiting = self.queues.iter_mut().zip(STRIDES).rev().filter(|(queue, _)| !queue.turns.is_empty());
-        let (queue, stride) = waiting.min_by_key(|(queue, _)| queue.pass)?;
-        self.pass = queue.pass;
-        queue.pass += stride;
-        let Reverse(QueuedTurn { used, turn, .. }) = queue.turns.pop()?;
-        queue.used = queue.used.max(used);
-        Some(turn)
-    }
-
-    fn len(&self) -> usize {
-        self.queues.iter().map(|queue| queue.turns.len()).sum()
-    }
-}
-
 #[derive(Default)]
 struct PoolState {
     turns: Turns,
@@ -150,6 +47,7 @@ struct PoolState {
 struct DelayedTurn {
     due: Instant,
     priority: Priority,
+    share: Arc<Share>,
     turn: Turn,
 }
 
@@ -157,7 +55,7 @@ impl PoolState {
     /// Moves turns that are due into the run queues; returns when the next is due.
     fn admit(&mut self, now: Instant) -> Option<Instant> {
         for later in self.later.extract_if(.., |later| later.due <= now) {
-            self.turns.push(later.priority, None, later.turn);
+            self.turns.push(later.priority, &later.share, None, later.turn);
         }
         self.later.iter().map(|later| later.due).min()
     }
@@ -175,25 +73,27 @@ impl IndexingPool {
     }
 
     /// Schedules a turn of an index.
-    pub fn add(&self, priority: Priority, used: &TimeUsed, turn: Turn) {
-        self.add_turn(Duration::ZERO, priority, Some(used), turn);
+    ///
+    /// * `share`: of its database.
+    pub fn add(&self, priority: Priority, share: &Arc<Share>, used: &TimeUsed, turn: Turn) {
+        self.add_turn(Duration::ZERO, priority, share, Some(used), turn);
     }
 
-    /// Schedules a turn that belongs to no index, after a pause.
-    pub fn add_after(&self, pause: Duration, priority: Priority, turn: Turn) {
-        self.add_turn(pause, priority, None, turn);
+    /// Schedules a turn of a database that belongs to no index, after a pause.
+    pub fn add_after(&self, pause: Duration, priority: Priority, share: &Arc<Share>, turn: Turn) {
+        self.add_turn(pause, priority, share, None, turn);
     }
 
-    fn add_turn(&self, pause: Duration, priority: Priority, used: Option<&TimeUsed>, turn: Turn) {
+    fn add_turn(&self, pause: Duration, priority: Priority, share: &Arc<Share>, used: Option<&TimeUsed>, turn: Turn) {
         let mut state = self.shared.state.lock();
         if state.is_closed {
             drop(state);
             return drop(turn);
         }
         if pause.is_zero() {
-            state.turns.push(priority, used, turn);
+            state.turns.push(priority, share, used, turn);
         } else {
-            state.later.push(DelayedTurn { due: Instant::now() + pause, priority, turn });
+            state.later.push(DelayedTurn { due: Instant::now() + pause, priority, share: share.clone(), turn });
         }
         drop(state);
         self.ensure_workers();
@@ -316,6 +216,7 @@ mod tests {
             pool.add_after(
                 Duration::ZERO,
                 Priority::Normal,
+                &Arc::default(),
                 Box::new(move |_| {
                     if turn % 10 == 3 {
                         std::panic::resume_unwind(Box::new("a bug"));
@@ -330,75 +231,19 @@ mod tests {
     }
 
     #[test]
-    fn shares_follow_priorities_and_no_queue_starves() {
-        let mut turns = Turns::default();
-        let (sender, taken) = mpsc::channel();
-        let add = |turns: &mut Turns, priority: Priority, count: usize| {
-            for _ in 0..count {
-                let sender = sender.clone();
-                turns.push(priority, None, Box::new(move |_| sender.send(priority).unwrap()));
-            }
-        };
-        let take = |turns: &mut Turns, count: usize| {
-            let mut scratch = Scratch::default();
-            (0..count).for_each(|_| turns.pop().unwrap()(&mut scratch));
-            let taken: Vec<Priority> = taken.try_iter().collect();
-            [Priority::Low, Priority::Normal, Priority::High]
-                .map(|priority| taken.iter().filter(|taken| **taken == priority).count())
-        };
-        add(&mut turns, Priority::High, 100);
-        assert_eq!(take(&mut turns, 60), [0, 0, 60]);
-        // Who comes late does not make up for what went before.
-        add(&mut turns, Priority::Low, 100);
-        add(&mut turns, Priority::Normal, 100);
-        add(&mut turns, Priority::High, 100);
-        assert_eq!(take(&mut turns, 70), [10, 20, 40]);
-        assert_eq!((take(&mut turns, 270), turns.len()), ([90, 80, 100], 0));
-    }
-
-    #[test]
-    fn the_index_with_the_least_used_time_is_next_and_saves_no_credit() {
-        let mut turns = Turns::default();
-        let (sender, taken) = mpsc::channel();
-        let [slow, other, late] = [(); 3].map(|()| TimeUsed::default());
-        let add = |turns: &mut Turns, name: &'static str, used: &TimeUsed| {
-            let sender = sender.clone();
-            turns.push(Priority::Normal, Some(used), Box::new(move |_| sender.send(name).unwrap()));
-        };
-        let take = |turns: &mut Turns| {
-            turns.pop().unwrap()(&mut Scratch::default());
-            taken.try_recv().unwrap()
-        };
-        add(&mut turns, "slow", &slow);
-        add(&mut turns, "other", &other);
-        assert_eq!(take(&mut turns), "slow");
-        slow.add(Duration::from_millis(100));
-        add(&mut turns, "slow", &slow);
-        for _ in 0..4 {
-            assert_eq!(take(&mut turns), "other");
-            other.add(Duration::from_millis(20));
-            add(&mut turns, "other", &other);
-        }
-        other.add(Duration::from_millis(50));
-        assert_eq!([take(&mut turns), take(&mut turns)], ["other", "slow"]);
-        // One that comes later is next once, and has not saved up the time before.
-        add(&mut turns, "late", &late);
-        assert_eq!(take(&mut turns), "late");
-        late.add(Duration::from_millis(200));
-        add(&mut turns, "late", &late);
-        add(&mut turns, "slow", &slow);
-        assert_eq!([take(&mut turns), take(&mut turns)], ["slow", "late"]);
-    }
-
-    #[test]
     fn a_delayed_turn_runs_after_its_pause_and_delays_no_other() {
         let pool = IndexingPool::new(1);
         let (sender, taken) = mpsc::channel();
-        let begin = Instant::now();
+        let (begin, share) = (Instant::now(), Arc::default());
         let pauses = [200, 0, 100].map(Duration::from_millis);
         for pause in pauses {
             let sender = sender.clone();
-            pool.add_after(pause, Priority::Normal, Box::new(move |_| sender.send((pause, begin.elapsed())).unwrap()));
+            pool.add_after(
+                pause,
+                Priority::Normal,
+                &share,
+                Box::new(move |_| sender.send((pause, begin.elapsed())).unwrap()),
+            );
         }
         drop(sender);
         let taken: Vec<(Duration, Duration)> = taken.iter().collect();
@@ -415,6 +260,7 @@ mod tests {
         pool.add_after(
             Duration::ZERO,
             Priority::Normal,
+            &Arc::default(),
             Box::new(move |_| {
                 running.send(()).unwrap();
                 assert_eq!(waiting.recv(), Err(mpsc::RecvError));
@@ -423,9 +269,9 @@ mod tests {
         has_begun.recv().unwrap();
         let (never, forgotten) = mpsc::channel::<()>();
         let never_later = never.clone();
-        pool.add_after(Duration::ZERO, Priority::Normal, Box::new(move |_| never.send(()).unwrap()));
+        pool.add_after(Duration::ZERO, Priority::Normal, &Arc::default(), Box::new(move |_| never.send(()).unwrap()));
         let pause = Duration::from_secs(3600);
-        pool.add_after(pause, Priority::Normal, Box::new(move |_| never_later.send(()).unwrap()));
+        pool.add_after(pause, Priority::Normal, &Arc::default(), Box::new(move |_| never_later.send(()).unwrap()));
         std::thread::scope(|scope| {
             scope.spawn(|| pool.close());
             assert_eq!(forgotten.recv(), Err(mpsc::RecvError), "it was dropped, not run");
@@ -433,7 +279,7 @@ mod tests {
         });
         assert_eq!(shared.state.lock().thread_count, 0);
         let (never, forgotten) = mpsc::channel::<()>();
-        pool.add_after(Duration::ZERO, Priority::Normal, Box::new(move |_| never.send(()).unwrap()));
+        pool.add_after(Duration::ZERO, Priority::Normal, &Arc::default(), Box::new(move |_| never.send(()).unwrap()));
         assert_eq!(forgotten.recv(), Err(mpsc::RecvError), "nothing is taken any more");
     }
 }

@@ -17,6 +17,7 @@ use super::open::Index;
 use super::pool::IndexingPool;
 use super::scheduler::RoundPacer;
 use super::stored::StoredIndex;
+use super::turns::Share;
 use crate::limits::{
     AUTOMATIC_INDEX_COUNT_MAX, INDEX_COUNT_MAX, INDEX_DEFINITIONS_KEPT_MAX, INDEX_FLUSH_BYTES, LOCKED_FOLDER_WAITS_MAX,
     Limits, SEPARATE_INDEX_COUNT_MAX,
@@ -31,6 +32,8 @@ pub struct Indexes {
     /// Held by everything that changes which indexes there are.
     pub(super) changing: Mutex<()>,
     pub(super) pool: Arc<IndexingPool>,
+    /// By which its indexes share the threads with those of other databases.
+    pub(super) share: Arc<Share>,
     /// The database that they are of, once it is open.
     pub(super) owner: Owner,
     /// The last etag that was announced.
@@ -78,6 +81,7 @@ impl Indexes {
             open: ArcSwap::default(),
             changing: Mutex::default(),
             pool,
+            share: Arc::default(),
             owner: Owner::default(),
             last_etag: AtomicU64::new(0),
             is_announced: AtomicBool::new(false),

@@ -25,8 +25,9 @@ use script::Stop;
 
 use super::open::Index;
 use super::outputs::Left;
-use super::pool::{IndexingPool, Scratch};
+use super::pool::IndexingPool;
 use super::registry::Indexes;
+use super::turns::Scratch;
 use super::usage::Usage;
 use crate::limits::{INDEXING_BATCH_TIME, INDEXING_LOOK_EVERY, INDEXING_PAUSE_MAX, INDEXING_TURN_MAX};
 use crate::{Database, Error, IndexChange, Result};
@@ -103,6 +104,7 @@ impl Indexes {
         self.pool.add_after(
             pause,
             Priority::High,
+            &self.share,
             Box::new(move |_| {
                 let Some(database) = owner.get() else { return };
                 if let Err(error) = database.indexes().look(&database) {
@@ -169,6 +171,7 @@ impl Indexes {
         let (weak, open) = (Arc::downgrade(&index), index);
         self.pool.add(
             priority,
+            &self.share,
             &open.time_used,
             Box::new(move |scratch| {
                 let (Some(database), Some(index)) = (owner.get(), weak.upgrade()) else { return };
@@ -206,7 +209,9 @@ impl Indexes {
         };
         let turn = documents.last_etag().map_err(Error::from).and_then(|last_etag| Ok((last_etag, safely(take)?)));
         drop(documents);
-        index.time_used.add(began.elapsed());
+        let time = began.elapsed();
+        index.time_used.add(time);
+        self.share.used.add(time);
         let turn = match turn {
             Ok((last_etag, (has_some, is_done))) if index.outputs.is_some() => {
                 match safely(|| self.take_turn_of_outputs(database, index, last_etag, is_done)) {

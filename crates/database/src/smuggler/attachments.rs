@@ -48,10 +48,16 @@ impl<'a> DumpedContent<'a> {
     }
 }
 
-/// The key of a deleted attachment in a tombstone. The hash that it had is not kept.
-pub(super) fn tombstone_key(document_id: &str, name: &str) -> String {
+/// The key of a deleted attachment in a tombstone, in lower case but for the hash.
+///
+/// * `content`: hash and type of its content. `None`: a version of this program deleted it that kept neither.
+pub(super) fn tombstone_key(document_id: &str, name: &str, content: Option<(ContentHash, &str)>) -> String {
     let (document, name) = (id::lower_text(document_id), id::lower_text(name));
-    format!("{document}{KEY_SEPARATOR}d{KEY_SEPARATOR}{name}{KEY_SEPARATOR}")
+    let key = format!("{document}{KEY_SEPARATOR}d{KEY_SEPARATOR}{name}{KEY_SEPARATOR}");
+    match content {
+        Some((hash, content_type)) => format!("{key}{hash}{KEY_SEPARATOR}{}", id::lower_text(content_type)),
+        None => key,
+    }
 }
 
 /// A deleted attachment of a document, as a tombstone says.
@@ -225,9 +231,11 @@ mod tests {
         let deleted = DeletedAttachment::of_key(&key).unwrap();
         assert_eq!((deleted.document_id, deleted.name), ("a/1", "x.txt"));
         assert_eq!(deleted.content, ContentHash::parse(hash).map(|hash| (hash, "text/plain")));
-        let own = tombstone_key("A/1", "X.txt");
+        let own = tombstone_key("A/1", "X.txt", None);
         let any = DeletedAttachment { document_id: "a/1", name: "x.txt", content: None };
         assert_eq!(DeletedAttachment::of_key(&own), Some(any));
+        let content = deleted.content.map(|(hash, _)| (hash, "Text/Plain"));
+        assert_eq!(tombstone_key("A/1", "X.txt", content), key);
         for other in ["a/1", "a/1\u{1e}r\u{1e}A:1-x\u{1e}x.txt\u{1e}", ""] {
             assert_eq!(DeletedAttachment::of_key(other), None, "{other}");
         }

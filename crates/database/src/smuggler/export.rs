@@ -523,7 +523,7 @@ impl DumpWriter {
             Writer::new(out).object(|json| {
                 match item.attachment_name() {
                     Some(name) => {
-                        let key = attachments::tombstone_key(item.document_id(), name);
+                        let key = attachments::tombstone_key(item.document_id(), name, item.deleted_content());
                         json.name("Key").string(&key).name("Type").string("Attachment");
                     }
                     None => {

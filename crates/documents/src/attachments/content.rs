@@ -58,7 +58,7 @@ pub struct NewContent {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ContentSource {
     /// With the command.
-    Inline(Arc<[u8]>),
+    Inline(Arc<Vec<u8>>),
     /// In an upload.
     Upload(UploadId),
     /// In the database, under its hash.
@@ -70,9 +70,10 @@ impl NewContent {
     ///
     /// * `bytes`: few, for they are held in memory until the command has run. See
     ///   [`INLINE_CONTENT_SIZE_MAX`](crate::limits::INLINE_CONTENT_SIZE_MAX).
-    pub fn inline(bytes: impl Into<Arc<[u8]>>) -> NewContent {
+    pub fn inline(bytes: impl Into<Vec<u8>>) -> NewContent {
         let bytes = bytes.into();
-        NewContent { hash: ContentHash::of(&bytes), size: bytes.len() as u64, source: ContentSource::Inline(bytes) }
+        let (hash, size) = (ContentHash::of(&bytes), bytes.len() as u64);
+        NewContent { hash, size, source: ContentSource::Inline(Arc::new(bytes)) }
     }
 
     /// One that was uploaded, with the hash and the size of all its pieces.

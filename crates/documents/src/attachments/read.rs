@@ -7,6 +7,7 @@ use super::hash::ContentHash;
 use super::value::Value;
 use crate::ids::{id, owned};
 use crate::items::kinds::ItemKind;
+use crate::items::record::RecordState;
 use crate::items::schema::Schema;
 use crate::store::Names;
 use crate::{Error, Item, Result, Snapshot};
@@ -86,6 +87,13 @@ impl<'t> Item<'t> {
     /// The name of the attachment that it is, or was. `None`: it is of another kind.
     pub fn attachment_name(&self) -> Option<&'t str> {
         (self.kind() == ItemKind::Attachment).then(|| owned::split(self.id()).1)
+    }
+
+    /// Hash and type of the content of a deleted attachment; `None`: the item is something else.
+    pub fn deleted_content(&self) -> Option<(ContentHash, &'t str)> {
+        let is_one = self.head.kind == ItemKind::Attachment && self.head.state == RecordState::Tombstone;
+        let value = is_one.then(|| Value::decode(self.body())).flatten()?;
+        Some((value.hash, value.content_type))
     }
 }
 

@@ -185,9 +185,12 @@ impl Writing<'_, '_> {
     }
 
     fn remove_attachment(&mut self, attachment: &Existing, key: &[u8]) -> Result<()> {
-        self.release_content_of(attachment)?;
+        let body = self.body_of(attachment)?;
+        self.release_content(Value::decode(&body).ok_or(DAMAGED)?.hash)?;
         let etag = self.next_etag()?;
-        let deletion = Deletion { etag, vector: self.vector_over(Some(attachment), etag)?, last_modified: self.now };
+        let vector = self.vector_over(Some(attachment), etag)?;
+        // Who takes the deletion over deletes this content, and no other one of the name.
+        let deletion = Deletion { etag, vector, last_modified: self.now, body };
         self.remove_item(attachment, key, &deletion)
     }
 

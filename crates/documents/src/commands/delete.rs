@@ -45,7 +45,12 @@ impl Writing<'_, '_> {
         self.delete_attachments_of(&document, &found.key)?;
         self.delete_counters_of(&document, &found.key)?;
         let etag = self.next_etag()?;
-        let deletion = Deletion { etag, vector: self.vector_over(Some(&document), etag)?, last_modified: self.now };
+        let deletion = Deletion {
+            etag,
+            vector: self.vector_over(Some(&document), etag)?,
+            last_modified: self.now,
+            body: Vec::new(),
+        };
         let vector = deletion.vector.clone().unwrap_or_else(|| self.store.names.vector(etag));
         self.revise_deletion(&document, &found.key, &vector)?;
         self.remove_item(&document, &found.key, &deletion)?;

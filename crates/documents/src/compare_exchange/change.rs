@@ -177,7 +177,7 @@ impl Writing<'_, '_> {
 
     pub(crate) fn delete_value(&mut self, stored: &Existing, key: &[u8]) -> Result<Etag> {
         let etag = self.next_etag()?;
-        self.remove_item(stored, key, &Deletion { etag, vector: None, last_modified: self.now })?;
+        self.remove_item(stored, key, &Deletion { etag, vector: None, last_modified: self.now, body: Vec::new() })?;
         Ok(etag)
     }
 }

@@ -195,7 +195,12 @@ impl Writing<'_, '_> {
 
     fn remove_counter(&mut self, counter: &Existing, key: &[u8]) -> Result<Etag> {
         let etag = self.next_etag()?;
-        let deletion = Deletion { etag, vector: self.vector_over(Some(counter), etag)?, last_modified: self.now };
+        let deletion = Deletion {
+            etag,
+            vector: self.vector_over(Some(counter), etag)?,
+            last_modified: self.now,
+            body: Vec::new(),
+        };
         self.remove_item(counter, key, &deletion)?;
         Ok(etag)
     }

@@ -20,6 +20,8 @@ pub(crate) struct Deletion {
     /// `None`: this database's own entry alone.
     pub vector: Option<String>,
     pub last_modified: Date,
+    /// What stays of the item's body; empty but for attachments.
+    pub body: Vec<u8>,
 }
 
 /// The parts of a record behind its head.
@@ -117,13 +119,15 @@ impl Writing<'_, '_> {
         let (kind, collection) = (item.head.kind, item.head.collection);
         let id = record::id(&item.head, schema.records.get(&*self.tx, item.location)?)?.to_owned();
         let place = self.collection_by_number(collection)?;
+        let body_size = u32::try_from(deletion.body.len())
+            .map_err(|_| Error::Corrupt { rule: "the body of a record has a size" })?;
         // Measured before anything changes.
         let head = Head {
             etag: deletion.etag,
             last_modified: deletion.last_modified,
             flags: Flags::NONE,
             metadata_size: 0,
-            body_size: 0,
+            body_size,
             state: RecordState::Tombstone,
             ..item.head
         };
@@ -137,7 +141,7 @@ impl Writing<'_, '_> {
         if !kind.row().leaves_tombstones {
             return Ok(());
         }
-        let bytes = [&encoded[..], id.as_bytes(), vector.as_bytes()];
+        let bytes = [&encoded[..], id.as_bytes(), vector.as_bytes(), &deletion.body];
         let key = tombstone_key(collection, key);
         let tombstones = self.tombstones_of(place, kind)?;
         let keys = schema.tombstone_keys(kind, &key, deletion.etag, tombstones);

@@ -292,7 +292,8 @@ mod tests {
     fn delete_note(writing: &mut Writing<'_, '_>, id: &str) -> crate::Result<()> {
         let key = ItemKind::Note.key(id);
         let note = writing.find_item(ItemKind::Note, &key)?.expect("there is such a note");
-        let deletion = Deletion { etag: writing.next_etag()?, vector: None, last_modified: writing.now };
+        let deletion =
+            Deletion { etag: writing.next_etag()?, vector: None, last_modified: writing.now, body: Vec::new() };
         writing.remove_item(&note, &key, &deletion)
     }
 

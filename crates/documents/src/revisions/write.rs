@@ -147,7 +147,7 @@ impl Writing<'_, '_> {
             self.release_contents(content.get(..sizes.server as usize).unwrap_or_default())?;
         }
         // It leaves no tombstone, so that nothing of this is stored.
-        let deletion = Deletion { etag: existing.head.etag, vector: None, last_modified: self.now };
+        let deletion = Deletion { etag: existing.head.etag, vector: None, last_modified: self.now, body: Vec::new() };
         self.remove_item(&existing, revision_key, &deletion)?;
         trees.by_vector.delete(self.tx, &vector_key(&vector, existing.head.etag))?;
         trees.bin.delete(self.tx, existing.head.etag)?;

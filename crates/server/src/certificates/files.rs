@@ -360,7 +360,10 @@ pub(crate) fn pem_key(path: &Path, bytes: &[u8]) -> Result<PrivateKeyDer<'static
 
 /// The certificate of `key`, then its issuer, and so on. The root is left out: clients that trust it have it. `None` if there is no
 /// certificate of the key.
-fn chain(certificates: Vec<CertificateDer<'static>>, key: &dyn SigningKey) -> Option<Vec<CertificateDer<'static>>> {
+pub(crate) fn chain(
+    certificates: Vec<CertificateDer<'static>>,
+    key: &dyn SigningKey,
+) -> Option<Vec<CertificateDer<'static>>> {
     let public_key = key.public_key()?;
     let parsed = |der: &'_ CertificateDer<'static>| {
         X509Certificate::from_der(der).ok().map(|(_, certificate)| {

@@ -156,7 +156,7 @@ impl Issued {
     }
 
     /// The certificate in DER.
-    pub(crate) fn der(&self) -> &[u8] {
+    pub fn der(&self) -> &[u8] {
         self.certificate.der()
     }
 

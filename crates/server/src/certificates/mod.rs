@@ -5,4 +5,5 @@
 pub(crate) mod certificate;
 pub(crate) mod files;
 pub(crate) mod issuing;
+pub(crate) mod replacement;
 mod without_password;

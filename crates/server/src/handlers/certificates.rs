@@ -1,4 +1,5 @@
-//! Registered certificates of clients: making, registering, listing, editing and deleting them, and who the caller is.
+//! Registered certificates of clients: making, registering, listing, editing and deleting them, and who the caller is. And replacing the
+//! certificate of the server.
 
 use std::io::{Cursor, Write as _};
 use std::sync::Arc;
@@ -13,11 +14,12 @@ use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
 use super::databases::request_id;
-use super::principals::{Caller, Definition, date, future, required, text, write_permissions};
+use super::principals::{Caller, Definition, date, future, refuse_unknown, required, text, write_permissions};
 use crate::bridge::Pool;
 use crate::certificates::certificate::{Certificate, Thumbprint, TrustedThumbprint};
 use crate::certificates::files::{self, Password};
 use crate::certificates::issuing::Issued;
+use crate::certificates::replacement::{Replacement, ReplacementError};
 use crate::error::{Error, Result};
 use crate::messages::reply::{self, Reply};
 use crate::network::tls::Tls;
@@ -256,10 +258,15 @@ pub(crate) async fn put(mut exchange: Exchange) -> Result<Reply> {
     Ok(reply::empty(StatusCode::CREATED))
 }
 
+fn read_base64(text: &str) -> Result<Vec<u8>> {
+    let text: String = text.split_ascii_whitespace().collect();
+    let refused = "Unable to load the provided certificate: 'Certificate' is not in base64";
+    BASE64.decode(text.as_bytes()).map_err(|_| Error::Argument(refused.to_owned()))
+}
+
 fn read_certificate(text: &str, password: &Password) -> Result<Vec<u8>> {
     let refused = |reason: &str| Error::Argument(format!("Unable to load the provided certificate: {reason}"));
-    let text: String = text.split_ascii_whitespace().collect();
-    let bytes = BASE64.decode(text.as_bytes()).map_err(|_| refused("'Certificate' is not in base64"))?;
+    let bytes = read_base64(text)?;
     let der = files::certificate_in(&bytes, password).map_err(|error| refused(&error))?;
     match Certificate::parse(&der) {
         Some(_) => Ok(der.to_vec()),
@@ -303,6 +310,33 @@ pub(crate) async fn edit(mut exchange: Exchange) -> Result<Reply> {
         })
     };
     exchange.node.bridge.run(Pool::Short, edit).await?;
+    Ok(reply::empty(StatusCode::NO_CONTENT))
+}
+
+/// POST `/admin/certificates/replace-cluster-cert`: body `{"Certificate","Password"}`, a PFX file in base64. 204. The server uses the
+/// certificate for new connections and keeps it in its file. `replaceImmediately`: whether to wait for no other node, of which there is none.
+pub(crate) async fn replace_own(mut exchange: Exchange) -> Result<Reply> {
+    exchange.query().is_true("replaceImmediately")?;
+    let body = exchange.read_object().await?;
+    refuse_unknown(&body, &["Certificate", "Password"], "certificate of the server")?;
+    let pfx = read_base64(required(&body, "Certificate")?)?;
+    let password = Password(text(&body, "Password")?.unwrap_or_default().to_owned());
+    Caller::of(&exchange)?;
+    let node = exchange.node.clone();
+    let replace = move || {
+        let Some(tls) = &node.tls else { return Ok(()) };
+        let replaced = Replacement::read(&pfx, &password)
+            .and_then(|replacement| tls.replace(&replacement, SystemTime::now()).map(|()| replacement));
+        match replaced {
+            Ok(replacement) => {
+                tracing::info!(certificate = %replacement.certificate(), "a cluster admin replaced the server's certificate");
+                Ok(())
+            }
+            Err(error @ ReplacementError::Unusable(_)) => Err(Error::Argument(error.to_string())),
+            Err(error) => Err(Error::InvalidOperation(error.to_string())),
+        }
+    };
+    exchange.node.bridge.run(Pool::Short, replace).await?;
     Ok(reply::empty(StatusCode::NO_CONTENT))
 }
 

@@ -250,6 +250,14 @@ impl AnswerWriter {
         Ok(())
     }
 
+    /// Sends bytes that lie in memory of their own, behind what was collected. The head is sent already.
+    pub(crate) fn send_owned(&mut self, bytes: Bytes) -> Result<()> {
+        if !self.buffer.is_empty() {
+            self.flush()?;
+        }
+        self.send_parts(memory::hold(&self.node.memory, bytes))
+    }
+
     /// Sends what was collected, in parts that share its memory.
     fn flush(&mut self) -> Result<()> {
         let mut reservation = self.node.memory.reservation();
@@ -257,7 +265,10 @@ impl AnswerWriter {
             reservation.grow(self.buffer.len())?;
         }
         let buffer = std::mem::replace(&mut self.buffer, Vec::with_capacity(STREAM_PART_SIZE));
-        let mut rest = memory::fill(reservation, buffer);
+        self.send_parts(memory::fill(reservation, buffer))
+    }
+
+    fn send_parts(&self, mut rest: Bytes) -> Result<()> {
         while !rest.is_empty() {
             let part = rest.split_to(rest.len().min(2 * STREAM_PART_SIZE));
             self.send(BodyPart::Bytes(part))?;

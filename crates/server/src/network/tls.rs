@@ -22,6 +22,7 @@ use subtle::ConstantTimeEq;
 
 use crate::certificates::certificate::{Certificate, TrustedThumbprint, Validity, at};
 use crate::certificates::files::{self, CertificateError, CertificateFiles, Stamp};
+use crate::certificates::replacement::{Replacement, ReplacementError};
 use crate::limits::{CLIENT_CHAIN_SIZE_MAX, TLS_SESSIONS_KEPT_MAX};
 use crate::messages::date;
 use crate::routing::access::Identity;
@@ -39,6 +40,8 @@ pub(crate) struct Tls {
     current: Mutex<Arc<Current>>,
     /// The files as they were read last, also if that failed.
     stamp: Mutex<Stamp>,
+    /// Held while the file is replaced.
+    replacing: Mutex<()>,
 }
 
 /// How long before its end the log warns of a certificate.
@@ -67,7 +70,8 @@ impl Tls {
         let stamp = files.stamp();
         let current = Current::load(&files)?;
         let (registry, sessions) = (Registry::default(), Sessions::default());
-        Ok(Tls { files, admins, registry, sessions, current: Mutex::new(Arc::new(current)), stamp: Mutex::new(stamp) })
+        let (current, stamp) = (Mutex::new(Arc::new(current)), Mutex::new(stamp));
+        Ok(Tls { files, admins, registry, sessions, current, stamp, replacing: Mutex::default() })
     }
 
     /// What the next connection is accepted with.
@@ -112,6 +116,20 @@ impl Tls {
             format!("the server's certificate {certificate} {what}; clients refuse it outside of its period")
         });
         validity.into_iter().chain(self.files.mode_warning()).collect()
+    }
+
+    /// Replaces the certificate in use and its file. Open connections go on with the former one.
+    ///
+    /// # Errors
+    ///
+    /// [`ReplacementError`]
+    pub(crate) fn replace(&self, replacement: &Replacement, now: SystemTime) -> Result<(), ReplacementError> {
+        // One at a time, so that each is compared with the one that it replaces.
+        let _replacing = self.replacing.lock();
+        replacement.check(&self.current().certificate, now)?;
+        replacement.write(&self.files)?;
+        self.reload_if_changed();
+        Ok(())
     }
 
     /// Reads the files again if they were changed. If they cannot be read, the certificate in use stays.

@@ -258,6 +258,7 @@ pub static ROUTES: &[Route] = &[
     later("PUT", "/admin/certificates", Operator, pending!(certificates::put)),
     later("DELETE", "/admin/certificates", Operator, pending!(certificates::delete)),
     later("POST", "/admin/certificates/edit", Operator, pending!(certificates::edit)),
+    later("POST", "/admin/certificates/replace-cluster-cert", ClusterAdmin, pending!(certificates::replace_own)),
     // API keys of clients.
     later("GET", "/admin/api-keys", Operator, pending!(api_keys::list)),
     later("POST", "/admin/api-keys", Operator, pending!(api_keys::create)),
@@ -450,7 +451,6 @@ pub static ROUTES: &[Route] = &[
     missing("GET", "/databases/*/tasks/pull-replication/hub", Read, Feature::Replication),
     missing("GET", "/databases/*/replication/conflicts", Read, Feature::Replication),
     missing("POST", "/admin/replication/conflicts/solver", Operator, Feature::Replication),
-    missing("POST", "/admin/certificates/replace-cluster-cert", ClusterAdmin, Feature::CertificateReplacement),
     missing("PUT", "/admin/configuration/server-wide/external-replication", Operator, Feature::Replication),
     missing("GET", "/admin/configuration/server-wide/connection-strings", Operator, Feature::Etl),
     missing("PUT", "/admin/configuration/server-wide/connection-strings", Operator, Feature::Etl),

@@ -379,3 +379,30 @@ fn indexes_read_attachments_and_their_contents() {
         assert_eq!(found(name, "Count = 0"), ["users/2"], "{name}");
     }
 }
+
+#[test]
+fn patches_and_projections_list_attachments() {
+    let wire = wire();
+    put(&wire, "id=users/1&name=a.txt&contentType=text/plain", b"hello");
+    put(&wire, "id=users/1&name=b.bin", b"");
+    let query = |text: &str| {
+        let body = serde_json::json!({ "Query": text }).to_string();
+        let answer = wire.call("POST /databases/db/queries", &body);
+        assert_eq!(answer.status, 200, "{text}: {}", answer.text());
+        let found: serde_json::Value = serde_json::from_str(&answer.text()).unwrap();
+        found["Results"].as_array().unwrap().iter().map(|row| row["Files"].clone()).collect::<Vec<_>>()
+    };
+    let names = "from Users as u order by id() select { Files: attachments(u).map(a => a.Name) }";
+    assert_eq!(query(names), [serde_json::json!(["a.txt", "b.bin"]), serde_json::json!([])]);
+    let whole = "from Users as u where id() = 'users/1' select { Files: attachmentsFor(u)[0] }";
+    let first = serde_json::json!({"Name": "a.txt", "Hash": HELLO, "ContentType": "text/plain", "Size": 5});
+    assert_eq!(query(whole), [first]);
+    let patch = r#"{"Patch":{"Script":"this.Files = attachments(this).length; this.None = attachments(null).length"}}"#;
+    assert_eq!(wire.call("PATCH /databases/db/docs?id=users/1", patch).status, 200);
+    let document = wire.call("GET /databases/db/docs?id=users/1", "").text();
+    assert!(document.contains(r#""Files":2,"None":0"#), "{document}");
+    let contents = r#"{"Patch":{"Script":"loadAttachment(this, 'a.txt')"}}"#;
+    let refused = wire.call("PATCH /databases/db/docs?id=users/1", contents);
+    assert_eq!(refused.status, 501);
+    assert!(refused.text().contains("'loadAttachment' in scripts"), "{}", refused.text());
+}

@@ -13,6 +13,7 @@ mod bm25;
 mod bulk_docs;
 mod bulk_insert;
 mod by_query;
+mod certificate_replacement;
 mod certificates;
 mod change_feed;
 mod changes;

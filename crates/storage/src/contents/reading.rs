@@ -61,16 +61,47 @@ impl<'t, R: Reader> Reading<'t, R> {
         let bytes = match found {
             ChunkSource::Inline(bytes) => bytes,
             ChunkSource::Run { first, length } => {
-                self.reader.read_run(first, page::pages_for_run(length), &mut self.buffer)?;
-                let cut = || self.reader.corrupt(first, "its value is cut");
-                let has_length = self.buffer.first_chunk().is_some_and(|page| page::run_length(page) == length as u64);
-                self.buffer.get(RUN_START..RUN_START + length).filter(|_| has_length).ok_or_else(cut)?
+                self.read(first, length)?;
+                &self.buffer[RUN_START..RUN_START + length]
             }
         };
         let start = (self.rest.start - offset) as usize;
         let end = bytes.len().min((self.rest.end - offset) as usize);
         self.rest.start = offset + end as u64;
         Ok(Some(&bytes[start..end]))
+    }
+
+    /// The same bytes with the memory that they were read into, for who keeps them: a range of that.
+    ///
+    /// # Errors
+    ///
+    /// As those of [`Self::next`].
+    pub fn next_owned(&mut self) -> Result<Option<(Vec<u8>, Range<usize>)>> {
+        if self.remaining() == 0 {
+            return Ok(None);
+        }
+        let (offset, found) = self.find()?;
+        let (memory, begin, length) = match found {
+            ChunkSource::Inline(bytes) => (bytes.to_vec(), 0, bytes.len()),
+            ChunkSource::Run { first, length } => {
+                self.read(first, length)?;
+                (std::mem::take(&mut self.buffer), RUN_START, length)
+            }
+        };
+        let start = (self.rest.start - offset) as usize;
+        let end = length.min((self.rest.end - offset) as usize);
+        self.rest.start = offset + end as u64;
+        Ok(Some((memory, begin + start..begin + end)))
+    }
+
+    /// Reads the pages of a chunk of `length` bytes, which begins at [`RUN_START`] in them.
+    fn read(&mut self, first: PageNumber, length: usize) -> Result<()> {
+        self.reader.read_run(first, page::pages_for_run(length), &mut self.buffer)?;
+        let has_length = self.buffer.first_chunk().is_some_and(|page| page::run_length(page) == length as u64);
+        match has_length && self.buffer.len() >= RUN_START + length {
+            true => Ok(()),
+            false => Err(self.reader.corrupt(first, "its value is cut")),
+        }
     }
 
     /// The chunk that has the first byte of the rest, and its offset in the content.

@@ -94,6 +94,15 @@ pub trait File: Send + Sync {
     ///
     /// `UnexpectedEof`: the file ends before. The device cannot read the range.
     fn read_at(&self, buffer: &mut [u8], position: u64) -> Result<()>;
+    /// Reads exactly `size` bytes in place of what `buffer` has. Memory that is new is not set to zeros first, where that can be spared.
+    ///
+    /// # Errors
+    ///
+    /// As those of [`Self::read_at`].
+    fn read_into(&self, buffer: &mut Vec<u8>, size: usize, position: u64) -> Result<()> {
+        buffer.resize(size, 0);
+        self.read_at(buffer, position)
+    }
     /// Writes all of `buffer`. For [`OpenMode::Journal`] and [`OpenMode::Synced`] it is durable on return.
     ///
     /// # Errors

@@ -5,6 +5,7 @@ use super::{File, Io, OpenMode, WriteDone};
 use crate::limits::PAGE_SIZE;
 use crate::pager::map::{self, Mapping};
 use parking_lot::Mutex;
+use rustix::buffer::spare_capacity;
 use rustix::fs::{FallocateFlags, FlockOperation, OFlags};
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::{Error, ErrorKind, IoSlice, Result};
@@ -154,6 +155,20 @@ impl File for RealFile {
 
     fn read_at(&self, buffer: &mut [u8], position: u64) -> Result<()> {
         self.file.read_exact_at(buffer, position)
+    }
+
+    fn read_into(&self, buffer: &mut Vec<u8>, size: usize, position: u64) -> Result<()> {
+        buffer.clear();
+        buffer.reserve_exact(size);
+        while buffer.len() < size {
+            let at = position + buffer.len() as u64;
+            // A buffer that had more room may get bytes behind the range, too.
+            if retry(|| Ok(rustix::io::pread(&self.file, spare_capacity(buffer), at)?))? == 0 {
+                return Err(ErrorKind::UnexpectedEof.into());
+            }
+        }
+        buffer.truncate(size);
+        Ok(())
     }
 
     fn write_at(&self, buffer: &[u8], position: u64) -> Result<()> {

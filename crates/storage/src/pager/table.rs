@@ -266,8 +266,7 @@ impl PageTable {
         if end > self.pages() {
             return Err(outside());
         }
-        buffer.resize(pages as usize * PAGE_SIZE, 0);
-        let read = file.read_at(buffer, first.0 * PAGE_SIZE as u64);
+        let read = file.read_into(buffer, pages as usize * PAGE_SIZE, first.0 * PAGE_SIZE as u64);
         read.map_err(|error| Error::io("read", &self.path, 0, error))?;
         let page = buffer.first_chunk().ok_or_else(outside)?;
         (self.verify)(page, buffer, first, self.environment_id).map_err(|rule| self.corrupt(first, rule))?;

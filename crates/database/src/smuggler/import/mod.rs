@@ -8,7 +8,9 @@ mod revisions;
 
 use std::sync::Arc;
 
-use documents::{Batch, Date, EMPTY_COLLECTION, Flags, HILO_COLLECTION, ImportedRevision, Outcome, ValueChange, Write};
+use documents::{
+    Batch, Date, EMPTY_COLLECTION, Flags, HILO_COLLECTION, ImportedRevision, Outcome, ValueChange, Write, id,
+};
 use json::{Kind, Minifier, Raw, Value};
 use query::analysis::CustomAnalyzers;
 use storage::memory::MemoryReservation;
@@ -643,7 +645,9 @@ impl ImportWork {
         }
         let snapshot = self.database.read();
         let stored = snapshot.attachment(deleted.document_id, deleted.name).map_err(Error::from)?;
-        Ok(stored.is_some_and(|stored| stored.hash() == hash && stored.content_type() == content_type))
+        Ok(stored.is_some_and(|stored| {
+            stored.hash() == hash && id::lower_text(stored.content_type()) == id::lower_text(content_type)
+        }))
     }
 
     /// A group of counters of one document. Documents stand before them in a dump.

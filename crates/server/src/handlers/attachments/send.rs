@@ -20,7 +20,7 @@ use super::ranges::{Asked, asked};
 use crate::bridge::Pool;
 use crate::error::{Error, Result};
 use crate::handlers::smuggler::escaped;
-use crate::limits::{ATTACHMENT_PART_SIZE, SHORT_ATTACHMENT_SIZE};
+use crate::limits::SHORT_ATTACHMENT_SIZE;
 use crate::messages::answers::{self, AnswerWriter, Out};
 use crate::messages::reply::{self, Reply};
 use crate::routing::exchange::Exchange;
@@ -170,16 +170,27 @@ fn disposition(name: &str) -> String {
     format!("attachment; filename=\"{plain}\"; filename*=UTF-8''{}", escaped(file))
 }
 
-/// Sends a range of a content.
+/// Sends a range of a content: a large one from the memory that each chunk is read into. The head is sent already.
 pub(super) fn send(database: &Database, hash: ContentHash, range: Range<u64>, out: &mut AnswerWriter) -> Result<()> {
-    let mut at = range.start;
-    while at < range.end {
-        let end = range.end.min(at + ATTACHMENT_PART_SIZE);
-        read_part(database, hash, at..end, out.buffer())?;
-        at = end;
-        out.part_done()?;
+    if range.end - range.start <= SHORT_ATTACHMENT_SIZE {
+        read_part(database, hash, range, out.buffer())?;
+        return out.part_done();
+    }
+    let mut rest = range;
+    while !rest.is_empty() {
+        let (memory, bytes) = {
+            let snapshot = database.read();
+            let mut reading = snapshot.content(hash, rest.clone())?.ok_or_else(gone)?;
+            reading.next_owned()?.ok_or_else(gone)?
+        };
+        rest.start += bytes.len() as u64;
+        out.send_owned(Bytes::from(memory).slice(bytes))?;
     }
     Ok(())
+}
+
+fn gone() -> Error {
+    Error::InvalidOperation("The attachment was deleted while its content was read".to_owned())
 }
 
 /// Appends a range of a content.
@@ -187,7 +198,6 @@ fn read_part(database: &Database, hash: ContentHash, range: Range<u64>, out: &mu
     if range.is_empty() {
         return Ok(());
     }
-    let gone = || Error::InvalidOperation("The attachment was deleted while its content was read".to_owned());
     let (size, before) = (range.end - range.start, out.len() as u64);
     let snapshot = database.read();
     let mut reading = snapshot.content(hash, range)?.ok_or_else(gone)?;
