@@ -163,7 +163,7 @@ fn wrong_code_is_refused_with_its_place() {
         }
     }
     check("this is no c#", 1, "Syntax error");
-    check("namespace X {\n public class My : KeywordAnalyzer {\n", 2, "Syntax error");
+    check("namespace X {\n public class My : KeywordAnalyzer {\n", 1, "Syntax error");
     check("public class My { }", 1, "does not derive");
     check(&class("Analyzer", ""), 5, "does not implement inherited abstract member");
     check(&class("WhitespaceAnalyzer", ""), 5, "cannot derive from sealed type 'WhitespaceAnalyzer'");
@@ -175,7 +175,7 @@ fn wrong_code_is_refused_with_its_place() {
     check(&analyzer("TokenStream a;\nreturn a;"), 8, "unassigned local variable 'a'");
     check(&analyzer("return reader;"), 7, "TokenStream");
     check(&analyzer(""), 7, "not all code paths");
-    check(&format!("int x = 1;\n{}", class("KeywordAnalyzer", "")), 1, "statements outside");
+    check(&format!("{}Foo();", class("KeywordAnalyzer", "")), 10, "statements outside");
     let deep = format!("return {}new KeywordTokenizer(reader){};", "new LowerCaseFilter(".repeat(300), ")".repeat(300));
     check(&analyzer(&deep), 7, "inside of one another");
     let many =
@@ -210,7 +210,10 @@ fn other_forms_are_refused_by_name() {
     check(&of("new ASCIIFoldingFilter(\"x\")"), "'new ASCIIFoldingFilter(\"x\")' in line 7");
     check(&of("new LengthFilter(new KeywordTokenizer(reader), -1, 3)"), "-1");
     check(&of("new StandardTokenizer(Version.LUCENE_20, reader)"), "'Version.LUCENE_20' in line 7");
-    check(&of("new StandardTokenizer(Version.LUCENE_30, reader) { MaxTokenLength = 3 }"), "MaxTokenLength");
+    check(
+        &of("new StandardTokenizer(Version.LUCENE_30, reader) { MaxTokenLength = 3 }"),
+        "'{ MaxTokenLength = 3 }' in line 7",
+    );
     check(&of("fieldName == \"a\" ? new KeywordTokenizer(reader) : new LetterTokenizer(reader)"), "fieldName ==");
     check(&of("Make(reader)"), "'Make(reader)' in line 7");
     check(&of("null"), "'null' in line 7");

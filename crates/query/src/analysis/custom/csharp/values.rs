@@ -329,8 +329,8 @@ impl<'f> Evaluation<'f> {
             };
             return Ok(Value::Words(Words { words: Arc::new(StopWords::new(words, false)), knows_case: false }));
         }
-        if initializer.is_some() {
-            return Err(self.not_served(creation));
+        if let Some(initializer) = initializer {
+            return Err(self.not_served(initializer));
         }
         match created(name, &arguments) {
             Some(value) => Ok(value),
