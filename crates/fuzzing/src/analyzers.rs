@@ -1,4 +1,4 @@
-//! Analyzers in C#: any file is refused or becomes a chain that gives words of a text, each of which stands in it.
+//! Analyzers in C#: any file is refused or becomes a chain. All words that it gives of a text stand in the text.
 
 use query::analysis::{Analyzer, CustomAnalyzer};
 

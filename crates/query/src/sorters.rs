@@ -1,8 +1,8 @@
 //! Custom sorters: classes in C# that compare entries. None is served.
 //!
 //! A sorter keeps values of entries in slots of its own and compares these, in six members that only together have a meaning. Reading the
-//! order from them with certainty is possible for copies of Lucene's own comparators alone, whose orders RQL has already (`order by Field as
-//! long`). So a definition is checked, for the errors that the reference has, and then refused.
+//! order from them with certainty is possible for copies of Lucene's own comparators alone, and RQL has their orders already (`order by
+//! Field as long`). So a definition is checked for the errors that the reference has, and then refused.
 
 use crate::csharp::File;
 use crate::mapping::CompileError;

@@ -6,12 +6,12 @@ use super::configuration::setting_text;
 use super::field_options::{spatials, storages, vectors};
 use super::output::{self, Output};
 use super::scoring::Bm25;
-use super::{ALL_DOCUMENTS, Analysis, Field, FieldName, FieldUse, Fields, IndexSource, MarkedText};
+use super::{ALL_DOCUMENTS, Analysis, DefinitionError, Field, FieldName, FieldUse, Fields, IndexSource, MarkedText};
 use crate::analysis::CustomAnalyzers;
 use crate::mapping::{CompileError, Map, Reduce, ScriptRefused, Source};
 use crate::spatial::SpatialOptions;
 use crate::vector::VectorOptions;
-use documents::{Feature, ItemKind, MissingFeature};
+use documents::{Feature, ItemKind};
 use json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -44,57 +44,6 @@ pub struct MapIndex {
     analyzers: CustomAnalyzers,
     /// Why a field has no analyzer, in a definition that is kept all the same.
     lacks_analyzer: Option<DefinitionError>,
-}
-
-/// Why a definition is refused.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum DefinitionError {
-    /// It means nothing.
-    #[error("{0}")]
-    Invalid(String),
-    /// A map or the reduce is not what it has to be.
-    #[error("Failed to compile index {index}\n\n{error}")]
-    Compile {
-        /// The index.
-        index: String,
-        /// Which property of the definition.
-        property: &'static str,
-        /// Its text.
-        text: String,
-        /// What is wrong in it, and where.
-        error: CompileError,
-    },
-    /// A field names an analyzer that there is none of.
-    #[error("Failed to compile index '{index}': Cannot find analyzer type '{analyzer}' for field: {field}")]
-    UnknownAnalyzer {
-        /// The index.
-        index: String,
-        /// The field.
-        field: String,
-        /// The analyzer, as it was given.
-        analyzer: String,
-    },
-    /// Its reduce gives other fields than its maps.
-    #[error(
-        "Failed to compile index '{index}': maps and the reduce must give the same fields, but a map gives {map} and the reduce {reduce}"
-    )]
-    Mismatch {
-        /// The index.
-        index: String,
-        /// The fields of the map.
-        map: String,
-        /// The fields of the reduce.
-        reduce: String,
-    },
-    /// Its results cannot become documents as it says.
-    #[error("{0}")]
-    InvalidOutput(String),
-    /// It has a form that is not supported: which.
-    #[error("{0}")]
-    NotSupported(String),
-    /// It needs a feature that is missing.
-    #[error(transparent)]
-    MissingFeature(#[from] MissingFeature),
 }
 
 /// The options of all fields that have none of their own.
@@ -563,7 +512,7 @@ fn is_csharp(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::Analyzer;
+    use crate::analysis::{Analyzer, CustomAnalyzer};
 
     fn read(text: &str) -> Result<MapIndex, DefinitionError> {
         MapIndex::from_json(&Value::parse(text.as_bytes()).unwrap())
@@ -677,5 +626,41 @@ mod tests {
         for text in ["map('A', x => x)", "timeSeries.map('A', x => x)", "counters.map(x)", ""] {
             assert!(!is_csharp(text), "{text}");
         }
+    }
+
+    /// With an analyzer for the field `A`.
+    fn with_analyzer(analyzer: &str, known: &CustomAnalyzers) -> MapIndex {
+        let given = format!(
+            r#"{{"Name":"X","Maps":["from u in docs.Users select new {{ u.A, u.B }}"],"Fields":{{"A":{{"Analyzer":"{analyzer}"}}}}}}"#
+        );
+        MapIndex::without_some_analyzers(&Value::parse(given.as_bytes()).unwrap(), known).unwrap()
+    }
+
+    #[test]
+    fn a_definition_keeps_the_custom_analyzers_that_it_names() {
+        let mut known = CustomAnalyzers::default();
+        for name in ["Mine", "Other", "StopAnalyzer"] {
+            let code = format!("using Lucene.Net.Analysis; public class {name} : KeywordAnalyzer {{ }}");
+            known.add(Arc::new(CustomAnalyzer::compile(name, &code).unwrap()));
+        }
+        let mine = with_analyzer(" MINE ", &known);
+        let chain = known.get("Mine").unwrap().chain().clone();
+        assert_eq!(mine.analysis("A"), Some(Analysis::Words(Analyzer::Custom(chain))));
+        assert_eq!(mine.analysis("B"), Some(Analysis::LowerCase));
+        let kept = mine.analyzers().to_json();
+        assert_eq!(kept.members().iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["Mine"]);
+        assert_eq!(CustomAnalyzers::from_json(Some(&kept), |_, reason| panic!("{reason}")), *mine.analyzers());
+        // A name of ours stays what it is.
+        let stop = with_analyzer("StopAnalyzer", &known);
+        assert_eq!(stop.analysis("A"), Some(Analysis::Words(Analyzer::Stop)));
+        assert!(stop.analyzers().is_empty() && stop.lacks_analyzer().is_none());
+    }
+
+    #[test]
+    fn what_an_index_lacks_is_named() {
+        let lacking = with_analyzer("Some.Mine", &CustomAnalyzers::default());
+        let message = "Failed to compile index 'X': Cannot find analyzer type 'Some.Mine' for field: A";
+        assert_eq!(lacking.lacks_analyzer().map(ToString::to_string).as_deref(), Some(message));
+        assert_eq!(MapIndex::from_json(lacking.given()).unwrap_err().to_string(), message);
     }
 }

@@ -1,7 +1,7 @@
 //! `/databases/{name}/admin/analyzers`, and `/admin/analyzers` for all databases of the node: custom analyzers.
 //!
-//! PUT: `{"Analyzers":[{"Name","Code"}]}`, with a class in C# as `Code`; 201. All are taken over, or none: 400 for code that is wrong, 501 for
-//! code that is not served. DELETE: `name`; 204, whether there is one or not.
+//! PUT: `{"Analyzers":[{"Name","Code"}]}`, with a class in C# as `Code`; 201. All are taken over, or none: 400 for code that is wrong, 501
+//! for code that is not served. DELETE: `name`; 204, whether there is one or not.
 
 use hyper::StatusCode;
 use json::Value;

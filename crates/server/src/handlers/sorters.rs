@@ -1,6 +1,7 @@
-//! `/databases/{name}/admin/sorters`, and `/admin/sorters` for all databases of the node: custom sorters, of which none is served.
+//! `/databases/{name}/admin/sorters`, and `/admin/sorters` for all databases of the node: custom sorters. None is served.
 //!
-//! PUT: `{"Sorters":[{"Name","Code"}]}`, with a class in C# as `Code`; 400 for code that is wrong, else 501. DELETE: `name`; 204: there is none.
+//! PUT: `{"Sorters":[{"Name","Code"}]}`, with a class in C# as `Code`; 400 for code that is wrong, else 501. DELETE: `name`; 204: there is
+//! none.
 
 use hyper::StatusCode;
 use json::Value;

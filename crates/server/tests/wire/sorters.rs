@@ -1,4 +1,4 @@
-//! `/databases/{name}/admin/sorters` and `/admin/sorters`: custom sorters, of which none is served.
+//! `/databases/{name}/admin/sorters` and `/admin/sorters`: custom sorters. None is served.
 
 use super::support::Wire;
 
@@ -13,7 +13,10 @@ fn sorters_are_refused_by_name_once_they_are_some() {
         "Rookery {} does not support the sorter 'class MySorter : FieldComparator' in line 2 (no sorter in C# is served",
         env!("CARGO_PKG_VERSION")
     );
-    for line in ["PUT /databases/db/admin/sorters", "PUT /admin/sorters"] {
+    for (line, delete) in [
+        ("PUT /databases/db/admin/sorters", "DELETE /databases/db/admin/sorters"),
+        ("PUT /admin/sorters", "DELETE /admin/sorters"),
+    ] {
         wire.check_error(line, &of("MySorter", SORTER), 501, "RavenException", &served);
         wire.check_error(
             line,
@@ -28,15 +31,8 @@ fn sorters_are_refused_by_name_once_they_are_some() {
         wire.check_error(line, "{}", 400, "ArgumentException", "Request should have a property name 'Sorters'");
         wire.check_error(line, r#"{"Sorters":3}"#, 400, "ArgumentException", "'Sorters' must be an array");
         wire.check(line, r#"{"Sorters":[]}"#, 201, "");
-        let delete = line.replace("PUT", "DELETE");
         wire.check(&format!("{delete}?name=MySorter"), "", 204, "");
-        wire.check_error(
-            &delete,
-            "",
-            400,
-            "ArgumentException",
-            "Query string value 'name' must have a non empty value",
-        );
+        wire.check_error(delete, "", 400, "ArgumentException", "Query string value 'name' must have a non empty value");
     }
     let query = r#"{"Query":"from Companies order by custom(name, 'MySorter')"}"#;
     let message = "There is no sorter with 'MySorter' name.";

@@ -128,10 +128,9 @@ fn statements_and_fields_name_what_is_used_later() {
     check(&class("Analyzer", &fields), "The Fox", "the");
     let arrow = "public override TokenStream TokenStream(string f, TextReader r) => new KeywordTokenizer(r);";
     check(&class("Analyzer", arrow), "The Fox", "The Fox");
-    let file = format!(
-        "using Lucene.Net.Analysis;\nnamespace A;\n[System.Serializable] public sealed class My : KeywordAnalyzer {{ }}"
-    );
-    check(&file, "The Fox", "The Fox");
+    let file =
+        "using Lucene.Net.Analysis;\nnamespace A;\n[System.Serializable] public sealed class My : KeywordAnalyzer { }";
+    check(file, "The Fox", "The Fox");
 }
 
 #[test]

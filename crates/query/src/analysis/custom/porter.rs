@@ -101,7 +101,7 @@ impl Stem<'_> {
         length >= 2 && self.letters[length - 1] == self.letters[length - 2] && self.is_consonant(length - 1)
     }
 
-    /// Whether the first `length` letters end with consonant, vowel, consonant, of which the last is not w, x or y: a short syllable.
+    /// Whether the first `length` letters end with a short syllable: consonant, vowel, consonant, the last one not w, x or y.
     fn ends_short(&self, length: usize) -> bool {
         length >= 3
             && self.is_consonant(length - 1)

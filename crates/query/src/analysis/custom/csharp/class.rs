@@ -45,7 +45,7 @@ pub(super) fn chain<'f>(name: &'f str, file: &'f File, class: &Class<'f>) -> Res
             "constructor_declaration" if constructor.is_none() && has_modifier(member, "public") => {
                 constructor = Some(member);
             }
-            // One that hides that of the base is called by nobody.
+            // A method that hides that of the base is never called.
             "method_declaration"
                 if member_name == "TokenStream" && method.is_none() && has_modifier(member, "override") =>
             {

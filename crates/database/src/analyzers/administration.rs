@@ -1,7 +1,4 @@
-//! Custom analyzers: those of a database, in its record, and those of the node, which all its databases have.
-//!
-//! An index keeps those that its fields name, as they were when it was defined or last reset: a change of an analyzer changes no index
-//! before that (`indexes/stored.rs`).
+//! Changes of the custom analyzers of databases and of the node.
 
 use std::sync::Arc;
 
@@ -9,80 +6,9 @@ use documents::id;
 use json::Value;
 use query::analysis::{CustomAnalyzer, CustomAnalyzers};
 
-use crate::limits::ANALYZERS_MAX;
+use super::{ANALYZERS, of, read, with, without};
 use crate::request_ids::Request;
-use crate::{Databases, Error, Result};
-
-/// The property of records: an object of definitions by name.
-pub(crate) const ANALYZERS: &str = "Analyzers";
-
-/// A definition as clients send it: `{"Name","Code"}`.
-fn read(given: &Value) -> Result<CustomAnalyzer> {
-    let text = |key: &str| given.get(key).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
-    let lacks = |key| bad(format!("Analyzer must have a '{key}' field."));
-    let name = text("Name").ok_or_else(|| lacks("Name"))?;
-    Ok(CustomAnalyzer::compile(name, text("Code").ok_or_else(|| lacks("Code"))?)?)
-}
-
-fn bad(rule: String) -> Error {
-    Error::BadRecord { rule }
-}
-
-/// Refuses the analyzers of a record that are not what they must be.
-///
-/// # Errors
-///
-/// [`Error::BadRecord`], [`Error::Analyzer`], [`Error::NotSupported`]
-pub(crate) fn check(analyzers: &Value) -> Result<()> {
-    let Value::Object(members) = analyzers else {
-        return Err(bad(format!("'{ANALYZERS}' of the record of a database must be an object of analyzers by name")));
-    };
-    check_count(members.len())?;
-    members.iter().try_for_each(|(name, given)| match read(given)?.name() == name {
-        true => Ok(()),
-        false => Err(bad(format!("'{ANALYZERS}' of the record of a database has '{name}' under another name"))),
-    })
-}
-
-/// Leaves out of a record the analyzers that are not served.
-pub(crate) fn leave_out_unserved(record: &mut Value) {
-    let Some(Value::Object(members)) = record.get(ANALYZERS).cloned() else { return };
-    let mut kept = Value::object();
-    for (name, given) in members {
-        match read(&given) {
-            Ok(_) => kept.set(&name, given),
-            Err(error) => tracing::warn!(analyzer = name, %error, "an analyzer of the backup is left out"),
-        }
-    }
-    record.set(ANALYZERS, kept);
-}
-
-fn check_count(count: usize) -> Result<()> {
-    match count > ANALYZERS_MAX {
-        true => Err(bad(format!("{count} analyzers exceed the limit ANALYZERS_MAX = {ANALYZERS_MAX}"))),
-        false => Ok(()),
-    }
-}
-
-/// The analyzers of a record, or of the node. One that cannot be read any more is logged, and left out.
-pub(crate) fn of(analyzers: Option<&Value>, database: &str) -> CustomAnalyzers {
-    CustomAnalyzers::from_json(analyzers, |analyzer, reason| {
-        tracing::error!(database, analyzer, %reason, "a custom analyzer cannot be used; indexes that name it cannot be made");
-    })
-}
-
-/// Definitions by name, with those that are put in place of others of their names.
-fn with(known: Option<&Value>, put: &[CustomAnalyzer]) -> Result<Value> {
-    let mut all = without(known, |name| put.iter().any(|analyzer| id::is_same(analyzer.name(), name)));
-    put.iter().for_each(|analyzer| all.set(analyzer.name(), analyzer.to_json()));
-    check_count(all.members().len())?;
-    Ok(all)
-}
-
-fn without(known: Option<&Value>, is_removed: impl Fn(&str) -> bool) -> Value {
-    let known = known.map(Value::members).unwrap_or_default();
-    Value::Object(known.iter().filter(|(name, _)| !is_removed(name)).cloned().collect())
-}
+use crate::{Databases, Result};
 
 impl Databases {
     /// Adds analyzers to a database, or replaces those of their names; gives the raft index.
@@ -91,8 +17,8 @@ impl Databases {
     ///
     /// # Errors
     ///
-    /// [`Error::BadRecord`] for a definition without its parts, or for too many, [`Error::Analyzer`] for code that is wrong,
-    /// [`Error::NotSupported`] for code that is not served, [`Error::Missing`], or storage fails. Then none is changed.
+    /// [`crate::Error::BadRecord`] for a definition without its parts, or for too many, [`crate::Error::Analyzer`] for code that is wrong,
+    /// [`crate::Error::NotSupported`] for code that is not served, [`crate::Error::Missing`], or storage fails. Then none is changed.
     pub fn put_analyzers(&self, database: &str, given: &[Value], request_id: Option<&str>) -> Result<u64> {
         let put = given.iter().map(read).collect::<Result<Vec<_>>>()?;
         let request = self.request("put-analyzers", database, put.iter().map(CustomAnalyzer::name), request_id)?;
@@ -109,7 +35,7 @@ impl Databases {
     ///
     /// # Errors
     ///
-    /// [`Error::Missing`], or storage fails.
+    /// [`crate::Error::Missing`], or storage fails.
     pub fn delete_analyzer(&self, database: &str, name: &str, request_id: Option<&str>) -> Result<u64> {
         let request = self.request("delete-analyzer", database, [name], request_id)?;
         let _changing = self.changing.lock();
