@@ -58,7 +58,7 @@ screenshots: build ## Write a picture of every screen of the studio, in light an
 	@scripts/studio screenshots "$(ROOKERY)"
 
 test: ## Install missing tools, run every quick check and test: format, lints, Rust tests, clients, studio (INSTALL=0)
-	@scripts/setup cc cargo rustfmt clippy python3 --optional git venv npm node chromium mkfs.xfs helm versitygw \
+	@scripts/setup cc cargo rustfmt clippy python3 --optional git venv npm node chromium mkfs.xfs helm versitygw azurite \
 		|| { echo "0 passed, 1 failed"; exit 1; }
 	@scripts/test
 

@@ -26,19 +26,49 @@ fn is_refused(address: IpAddr) -> bool {
     }
 }
 
-/// Refuses an address that is written as a number; names are looked at when they are resolved.
+/// The setting `CustomServerUrl`, if it is given.
+///
+/// * `is_restricted`: the address must not be of this machine. Names are looked at when they are resolved.
+/// * `example`: such an address.
 ///
 /// # Errors
 ///
 /// [`database::Error::BadBackup`]
-pub(crate) fn check(settings: &Settings<'_>, property: &str, server: &Url) -> Result<()> {
-    let host = server.host_str().unwrap_or_default().trim_matches(['[', ']']);
-    let is_refused = host.parse().is_ok_and(is_refused) || host.eq_ignore_ascii_case("localhost");
-    match is_refused {
-        false => Ok(()),
-        true => Err(settings
-            .bad(property, "must not be an address of this machine or of its link: only operators may use those")),
+pub(crate) fn custom_server(settings: &Settings<'_>, is_restricted: bool, example: &str) -> Result<Option<Url>> {
+    const NAME: &str = "CustomServerUrl";
+    let Some(text) = settings.text(NAME)? else { return Ok(None) };
+    // The text is not repeated: it may have a password.
+    let Some(server) = parse(text) else {
+        return Err(settings.bad(
+            NAME,
+            &format!("must be an address of a server such as '{example}', without user, password or query"),
+        ));
+    };
+    if is_restricted && is_of_this_machine(&server) {
+        return Err(
+            settings.bad(NAME, "must not be an address of this machine or of its link: only operators may use those")
+        );
     }
+    Ok(Some(server))
+}
+
+/// An address of a server, and nothing that could hide another one or a secret.
+pub(crate) fn parse(text: &str) -> Option<Url> {
+    let is_plain = |url: &Url| {
+        ["http", "https"].contains(&url.scheme())
+            && url.host().is_some()
+            && url.username().is_empty()
+            && url.password().is_none()
+            && url.query().is_none()
+            && url.fragment().is_none()
+    };
+    Url::parse(text).ok().filter(is_plain)
+}
+
+/// Whether an address is one of this machine or its link, and is written as a number, or `localhost`.
+fn is_of_this_machine(server: &Url) -> bool {
+    let host = server.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    host.parse().is_ok_and(is_refused) || host.eq_ignore_ascii_case("localhost")
 }
 
 /// Resolves names, but not to such addresses, so that no name can lead there after it was looked at.

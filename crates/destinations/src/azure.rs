@@ -6,12 +6,15 @@ use database::Result;
 use database::backups::DestinationSettings;
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
 
-use crate::network;
 use crate::options::{ObjectStores, Opened};
 use crate::secrets::Secrets;
 use crate::settings::{Settings, bad};
+use crate::{addresses, network};
 
-const KNOWN: [&str; 5] = ["StorageContainer", "RemoteFolderName", "AccountName", "AccountKey", "SasToken"];
+/// RavenDB does not have `CustomServerUrl`: the address of the account where that is not `https://<account>.blob.core.windows.net`, as
+/// in Azure's clouds for China and the government of the US, and in emulators.
+const KNOWN: [&str; 6] =
+    ["StorageContainer", "RemoteFolderName", "AccountName", "AccountKey", "SasToken", "CustomServerUrl"];
 
 pub(crate) fn open(given: &DestinationSettings, options: &ObjectStores) -> Result<Opened> {
     let settings = Settings::new(given, &KNOWN)?;
@@ -22,8 +25,10 @@ pub(crate) fn open(given: &DestinationSettings, options: &ObjectStores) -> Resul
         .with_container_name(container)
         .with_retry(network::retries(options))
         .with_http_connector(network::Connector::new(options, given.is_restricted)?);
-    if let Some(endpoint) = &options.azure_endpoint {
-        builder = builder.with_endpoint(endpoint.clone()).with_allow_http(endpoint.starts_with("http:"));
+    let example = "https://shop.blob.core.chinacloudapi.cn";
+    let server = addresses::custom_server(&settings, given.is_restricted, example)?;
+    if let Some(server) = &server {
+        builder = builder.with_endpoint(server.to_string()).with_allow_http(server.scheme() == "http");
     }
     let mut secrets = Secrets::default();
     builder = match (settings.text("AccountKey")?, settings.text("SasToken")?) {
@@ -44,7 +49,10 @@ pub(crate) fn open(given: &DestinationSettings, options: &ObjectStores) -> Resul
         // Without them the client would take an identity of the machine.
         _ => return Err(bad("'AzureSettings' must have either 'AccountKey' or 'SasToken'")),
     };
-    let place = format!("the container '{container}' of the Azure account '{account}'");
+    let place = match &server {
+        Some(server) => format!("the container '{container}' of {}", server.as_str().trim_end_matches('/')),
+        None => format!("the container '{container}' of the Azure account '{account}'"),
+    };
     let store = builder.build().map_err(|_| {
         bad("'AzureSettings' cannot be used: 'AccountKey' must be the key in base64, or 'SasToken' such as 'sv=..&sig=..'")
     })?;

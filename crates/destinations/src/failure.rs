@@ -126,6 +126,10 @@ impl Failure {
                     Azure if self.code == "AuthenticationFailed" => Some(
                         "Azure does not accept the credentials. Correct 'AccountKey' or 'SasToken', or the clock of this machine if it is wrong",
                     ),
+                    // A wrong key in some stores, a machine that the account does not let in at Azure itself.
+                    Azure if self.code == "AuthorizationFailure" => Some(
+                        "Azure lets neither these credentials nor this machine in. Correct 'AccountKey' or 'SasToken', or the firewall of the account",
+                    ),
                     _ => Some(DENIED),
                 }
             }
@@ -213,6 +217,8 @@ mod tests {
         check(&answer("404 Not Found", "NoSuchBucket"), S3, "Create it");
         check(&answer("403 Forbidden", "Zork"), S3, "do not allow it");
         check(&answer("403 Forbidden", "AuthenticationFailed"), Azure, "'SasToken'");
+        check(&answer("403 Forbidden", "AuthorizationFailure"), Azure, "the firewall");
+        check(&answer("403 Forbidden", "AuthorizationPermissionMismatch"), Azure, "do not allow it");
         check(&answer("507 Insufficient Storage", "Hm"), S3, "no room");
         check(
             r#"status code: 400 Bad Request: {"error":"invalid_grant","error_description":"Invalid JWT Signature."}"#,

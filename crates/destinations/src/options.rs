@@ -15,17 +15,11 @@ pub struct ObjectStores {
     pub retry_time_max: Duration,
     /// How long a connection may stand still: [`crate::limits::IDLE_TIME_MAX`], less in tests.
     pub idle_time_max: Duration,
-    /// The address of an account of Azure in place of `https://<account>.blob.core.windows.net`, for emulators.
-    pub azure_endpoint: Option<String>,
 }
 
 impl Default for ObjectStores {
     fn default() -> ObjectStores {
-        ObjectStores {
-            retry_time_max: crate::limits::RETRY_TIME_MAX,
-            idle_time_max: crate::limits::IDLE_TIME_MAX,
-            azure_endpoint: None,
-        }
+        ObjectStores { retry_time_max: crate::limits::RETRY_TIME_MAX, idle_time_max: crate::limits::IDLE_TIME_MAX }
     }
 }
 

@@ -34,10 +34,7 @@ pub(crate) fn open(given: &DestinationSettings, options: &ObjectStores) -> Resul
     let token = settings.text("AwsSessionToken")?;
     let bucket = settings.part_of_address("BucketName", "-._")?;
     let is_path_style = settings.flag("ForcePathStyle")?;
-    let server = settings.text("CustomServerUrl")?.map(|text| server(&settings, text)).transpose()?;
-    if let Some(server) = server.as_ref().filter(|_| given.is_restricted) {
-        addresses::check(&settings, "CustomServerUrl", server)?;
-    }
+    let server = addresses::custom_server(&settings, given.is_restricted, "https://minio.example.com:9000")?;
     let region = match settings.text("AwsRegionName")? {
         Some(_) => settings.part_of_address("AwsRegionName", "-")?,
         None if server.is_some() => NO_REGION,
@@ -76,23 +73,6 @@ pub(crate) fn open(given: &DestinationSettings, options: &ObjectStores) -> Resul
         root: settings.folder()?,
         secrets: secrets.hiding_answers(given.is_restricted),
     })
-}
-
-/// `CustomServerUrl`.
-fn server(settings: &Settings<'_>, text: &str) -> Result<Url> {
-    let is_plain = |url: &Url| {
-        ["http", "https"].contains(&url.scheme())
-            && url.host().is_some()
-            && url.username().is_empty()
-            && url.password().is_none()
-            && url.query().is_none()
-            && url.fragment().is_none()
-    };
-    // The text is not repeated: it may have a password.
-    let rule =
-        "must be an address of a server such as 'https://minio.example.com:9000', without user, password or query";
-    let url = Url::parse(text).ok().filter(is_plain);
-    url.ok_or_else(|| settings.bad("CustomServerUrl", rule))
 }
 
 /// Where requests go.

@@ -38,7 +38,7 @@ impl UniqueConstraint {
     /// One that is called by its collection and fields, without regard to case.
     pub fn new(collection: impl Into<String>, fields: impl IntoIterator<Item = impl Into<String>>) -> UniqueConstraint {
         let (collection, fields) = (collection.into(), fields.into_iter().map(Into::into).collect::<Vec<_>>());
-        let name = format!("{collection}/{}", fields.join(","));
+        let name = Constraint::default_name(&collection, &fields);
         UniqueConstraint { name, collection, fields, is_case_sensitive: false }
     }
 }

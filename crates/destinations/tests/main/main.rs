@@ -38,7 +38,7 @@ fn s3(server: &str, bucket: &str) -> DestinationSettings {
 /// Gives up soon.
 fn hasty() -> ObjectStores {
     let time = Duration::from_secs(1);
-    ObjectStores { retry_time_max: time, idle_time_max: time, ..ObjectStores::default() }
+    ObjectStores { retry_time_max: time, idle_time_max: time }
 }
 
 fn open(stub: &Stub, options: &ObjectStores) -> Arc<dyn Destination> {
@@ -269,7 +269,37 @@ fn settings_that_mean_nothing_are_refused_by_name() {
     check(Azure, r#"{"StorageContainer":"c","AccountName":"a"}"#, "'AccountKey' or 'SasToken'");
     check(Azure, r#"{"StorageContainer":"c","AccountName":"a.evil.com","SasToken":"sig=x"}"#, "'AccountName'");
     check(Azure, r#"{"StorageContainer":"c","AccountName":"a","AccountKey":"&"}"#, "base64");
+    check(
+        Azure,
+        r#"{"StorageContainer":"c","AccountName":"a","SasToken":"sig=x","CustomServerUrl":"https://x?y"}"#,
+        "'CustomServerUrl'",
+    );
     check(GoogleCloud, r#"{"BucketName":"b","GoogleCredentialsJson":"zork"}"#, "'private_key'");
+    check(GoogleCloud, &google("ftp://x"), "'gcs_base_url'");
+}
+
+/// Settings of Google with this address in their credentials, which are no real ones.
+fn google(server: &str) -> String {
+    format!(
+        r#"{{"BucketName":"b","GoogleCredentialsJson":"{{\"private_key\":\"k\",\"private_key_id\":\"i\",\"client_email\":\"e\",\"disable_oauth\":true,\"gcs_base_url\":\"{server}\"}}"}}"#
+    )
+}
+
+#[test]
+fn only_operators_may_choose_any_address() {
+    use DestinationKind::{Azure, GoogleCloud};
+    let azure =
+        r#"{"StorageContainer":"c","AccountName":"a","SasToken":"sig=x","CustomServerUrl":"http://127.0.0.1:9/a"}"#
+            .to_owned();
+    for (kind, text, expected) in
+        [(Azure, azure, "only operators"), (GoogleCloud, google("https://evil.example"), "for operators")]
+    {
+        let mut given = settings(kind, &text);
+        ObjectStores::default().open(&given).unwrap();
+        given.is_restricted = true;
+        let error = ObjectStores::default().open(&given).expect_err("it is accepted").to_string();
+        assert!(error.contains(expected), "{error}");
+    }
 }
 
 #[test]
@@ -287,10 +317,13 @@ fn no_secret_is_shown() {
     let (account, signature) = ("hush-hush-hush-hush-hush", "Zm9vYmFyYmF6%2Bxyz%3D");
     let token = format!("?sv=2026&sp=rwdl&sig={signature}");
     for properties in [format!(r#""AccountKey":"{}""#, "aHVzaC1odXNoLWh1c2g="), format!(r#""SasToken":"{token}""#)] {
-        let given =
-            settings(DestinationKind::Azure, &format!(r#"{{"StorageContainer":"c","AccountName":"a",{properties}}}"#));
-        let options = ObjectStores { azure_endpoint: Some("http://127.0.0.1:9/a".to_owned()), ..hasty() };
-        let place = options.open(&given).unwrap();
+        let given = settings(
+            DestinationKind::Azure,
+            &format!(
+                r#"{{"StorageContainer":"c","AccountName":"a","CustomServerUrl":"http://127.0.0.1:9/a",{properties}}}"#
+            ),
+        );
+        let place = hasty().open(&given).unwrap();
         let error = place.list("").unwrap_err();
         let shown = format!("{given:?} {place:?} {error} {error:?}");
         for secret in [account, signature, "Zm9vYmFyYmF6", "aHVzaC1odXNoLWh1c2g"] {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use storage::{ReadTransaction, Reader};
 
-use super::contents::open;
+use super::contents::{open, reference_count};
 use super::hash::ContentHash;
 use super::list;
 use crate::ids::id;
@@ -73,11 +73,12 @@ pub(crate) fn check_attachment(
 
 /// Gives the problems of contents, once all that refers to them was read.
 pub(crate) fn check_contents(schema: &Schema, reader: &impl Reader, uses: &ContentUses) -> Result<Vec<String>> {
-    let (mut problems, mut count) = (Vec::new(), 0);
+    let (mut problems, mut count, mut references) = (Vec::new(), 0, 0);
     let mut missing: ContentUses = uses.clone();
     if let Some(contents) = open(reader)? {
         contents.for_each(reader, |hash, content| {
             count += 1;
+            references += content.references;
             let hash = hash.try_into().ok().map(ContentHash);
             hash.map(|hash| missing.remove(&hash));
             let found = hash.and_then(|hash| uses.get(&hash)).copied().unwrap_or_default();
@@ -93,6 +94,12 @@ pub(crate) fn check_contents(schema: &Schema, reader: &impl Reader, uses: &Conte
     match schema.content_count(reader) {
         Ok(counted) if counted == count => {}
         counted => problems.push(format!("contents are counted as {counted:?}, but there are {count}")),
+    }
+    match reference_count(schema, reader) {
+        Ok(counted) if counted == references => {}
+        counted => {
+            problems.push(format!("references to contents are counted as {counted:?}, but there are {references}"))
+        }
     }
     Ok(problems)
 }

@@ -9,7 +9,7 @@ use storage::{Contents, ReadTransaction, Reader, WriteTransaction};
 
 use super::content::{ContentSource, NewContent, Upload};
 use super::hash::ContentHash;
-use crate::items::schema::CONTENTS;
+use crate::items::schema::{CONTENTS, Schema};
 use crate::{DocumentStore, Error, Result, Snapshot, Writing};
 
 /// The upload of a content that comes with its command. It is gone at the end of the command.
@@ -22,6 +22,26 @@ pub(crate) fn open(reader: &impl Reader) -> Result<Option<Contents>> {
 
 pub(crate) fn open_or_create(tx: &mut WriteTransaction<'_>) -> Result<Contents> {
     Ok(Contents::open_or_create(tx, CONTENTS)?)
+}
+
+/// How many references all contents have: those of attachments, and those of revisions to what their documents had attached.
+pub(crate) fn reference_count(schema: &Schema, reader: &impl Reader) -> Result<u64> {
+    match schema.content_references(reader)? {
+        Some(count) => Ok(count),
+        None => sum_of_references(reader),
+    }
+}
+
+/// The same, by reading each content.
+fn sum_of_references(reader: &impl Reader) -> Result<u64> {
+    let mut sum = 0;
+    if let Some(contents) = open(reader)? {
+        contents.for_each(reader, |_, content| {
+            sum += content.references;
+            Ok::<_, Error>(())
+        })?;
+    }
+    Ok(sum)
 }
 
 impl Writing<'_, '_> {
@@ -52,6 +72,7 @@ impl Writing<'_, '_> {
         if content.references == 1 {
             self.change_content_count(1)?;
         }
+        self.change_reference_count(1)?;
         Ok(content.length)
     }
 
@@ -65,10 +86,21 @@ impl Writing<'_, '_> {
             Some(contents) => contents.unlink(self.tx, &hash.0)?,
             None => None,
         };
-        match left.ok_or(Error::Corrupt { rule: "the content of an attachment is stored" })? {
-            0 => self.change_content_count(-1),
-            _ => Ok(()),
+        if left.ok_or(Error::Corrupt { rule: "the content of an attachment is stored" })? == 0 {
+            self.change_content_count(-1)?;
         }
+        self.change_reference_count(-1)
+    }
+
+    /// Counts a reference that was added or removed.
+    fn change_reference_count(&mut self, by: i64) -> Result<()> {
+        let schema = self.store.schema;
+        let count = match schema.content_references(&*self.tx)? {
+            Some(before) => before.checked_add_signed(by),
+            None => Some(sum_of_references(&*self.tx)?),
+        };
+        let count = count.ok_or(Error::Corrupt { rule: "references to contents are counted" })?;
+        schema.set_content_references(self.tx, count)
     }
 
     fn change_content_count(&mut self, by: i64) -> Result<()> {

@@ -80,6 +80,11 @@ struct Pending {
 }
 
 impl UniqueConstraint {
+    /// The name of one that was given none: `Users/Email,Tenant`.
+    pub fn default_name(collection: &str, fields: &[String]) -> String {
+        format!("{collection}/{}", fields.join(","))
+    }
+
     /// Checks what a client gave.
     ///
     /// # Errors

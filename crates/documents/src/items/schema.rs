@@ -70,6 +70,9 @@ pub(crate) const DUE_BUILT: &[u8] = b"due-built";
 /// How many contents there are; absent until the first.
 const CONTENT_COUNT: &[u8] = b"content-count";
 
+/// How many references contents have; absent until the first, and in a database that was last written by a version that did not count them.
+const CONTENT_REFERENCES: &[u8] = b"content-references";
+
 /// The name of the contents of attachments. They are made by what first needs them.
 pub(crate) const CONTENTS: &[u8] = b"contents";
 
@@ -271,6 +274,16 @@ impl Schema {
 
     pub fn set_content_count(&self, tx: &mut WriteTransaction<'_>, count: u64) -> Result<()> {
         self.set_number(tx, CONTENT_COUNT, count)
+    }
+
+    /// How many references contents have. `None`: they were not counted yet.
+    pub fn content_references(&self, reader: &impl Reader) -> Result<Option<u64>> {
+        let Some(bytes) = self.state.get(reader, CONTENT_REFERENCES)? else { return Ok(None) };
+        u64_from(bytes).map(Some).ok_or(Error::Corrupt { rule: "references to contents are counted" })
+    }
+
+    pub fn set_content_references(&self, tx: &mut WriteTransaction<'_>, count: u64) -> Result<()> {
+        self.set_number(tx, CONTENT_REFERENCES, count)
     }
 
     /// The keys of an item: its own, its etag, and that in its collection.

@@ -99,7 +99,8 @@ impl Snapshot<'_> {
 }
 
 impl Writing<'_, '_> {
-    /// Refers to the contents that server metadata list; gives the metadata with those that there are.
+    /// Refers to the contents that server metadata list; gives the metadata with those that there are. Each takes an etag before that of the
+    /// revision, as at RavenDB, where the attachments of a revision are items of their own.
     pub(super) fn hold_contents(&mut self, server_metadata: &[u8]) -> Result<Vec<u8>> {
         let Some(list) = property(server_metadata, PROPERTY) else { return Ok(server_metadata.to_vec()) };
         let list = Raw::new(&list);
@@ -108,7 +109,10 @@ impl Writing<'_, '_> {
             for attachment in list.elements() {
                 let Some(hash) = hash_of(attachment) else { continue };
                 match self.link_content(&NewContent::known(hash)) {
-                    Ok(_) => held.push(attachment.bytes()),
+                    Ok(_) => {
+                        held.push(attachment.bytes());
+                        self.next_etag()?;
+                    }
                     // It went with the change that is under way, or was never imported.
                     Err(Error::UploadLost) => {}
                     Err(error) => return Err(error),

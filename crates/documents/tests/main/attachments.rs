@@ -320,15 +320,20 @@ fn planted_damage_is_found() {
     };
     let key = raw(hello);
     store.environment().write(|tx| contents.add_reference(tx, &key)).unwrap();
-    assert_eq!(problems(), [format!("the content {hello} counts 2 references, but has 1")]);
+    let expected = [
+        format!("the content {hello} counts 2 references, but has 1"),
+        "references to contents are counted as Ok(2), but there are 3".to_owned(),
+    ];
+    assert_eq!(problems(), expected);
     store.environment().write(|tx| contents.unlink(tx, &key)).unwrap();
     assert_eq!(problems(), Vec::<String>::new());
     store.environment().write(|tx| contents.unlink(tx, &key)).unwrap();
     let found = problems();
-    assert_eq!(found.len(), 3, "{found:?}");
+    assert_eq!(found.len(), 4, "{found:?}");
     assert!(found[0].ends_with("the attachment 'a' of 'users/1' has no content"), "{found:?}");
     assert_eq!(found[1], format!("the content {hello} has 1 references, but is not there"));
     assert_eq!(found[2], "contents are counted as Ok(2), but there are 1");
+    assert_eq!(found[3], "references to contents are counted as Ok(2), but there are 1");
     store.write(Date::now(), |writing| writing.put_server_metadata("users/2", b"")).unwrap();
     assert!(problems().iter().any(|problem| problem.contains("'users/2' has the flag of attachments and no list")));
 }

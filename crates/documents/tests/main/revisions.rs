@@ -394,18 +394,24 @@ fn a_revision_holds_the_contents_of_the_attachments_that_its_document_had() {
         batch.give_contents(content.into_iter().map(NewContent::inline).collect()).unwrap();
         store.apply(&Write::batch(batch), store.stamp()).unwrap();
     };
+    // With those of revisions, each of which took an etag.
+    let references = || store.read().content_reference_count().unwrap();
     let contents = || store.read().statistics().unwrap().content_count;
+    let last_etag = || store.read().last_etag().unwrap();
     put(&store, "users/1", "1");
     attach(r#"{"Type":"AttachmentPUT","Id":"users/1","Name":"a.txt","ContentType":""}"#, Some(b"hello"));
     configure(&store, &[("Users", ON)]);
     // The state before lists it, and holds its content.
     attach(r#"{"Type":"AttachmentDELETE","Id":"users/1","Name":"a.txt","ChangeVector":null}"#, None);
-    assert_eq!((shown(&store, "users/1").len(), contents()), (2, 1));
+    assert_eq!((shown(&store, "users/1").len(), contents(), references()), (2, 1, 1));
     verify(&store);
     attach(r#"{"Type":"AttachmentPUT","Id":"users/1","Name":"b.txt","ContentType":""}"#, Some(b"again"));
+    assert_eq!((contents(), references()), (2, 3), "the attachment itself, and two of revisions");
+    let before = last_etag();
     put(&store, "users/1", "2");
+    assert_eq!(last_etag(), before + 3, "the document, its attachment in the revision, and the revision");
     delete(&store, "users/1");
-    assert_eq!(contents(), 2, "revisions hold them");
+    assert_eq!((contents(), references()), (2, 3), "revisions hold them");
     let snapshot = store.read();
     let place = snapshot.revisions("users/1", 1, 1).unwrap()[0];
     let revision = snapshot.revision_at(place).unwrap();
@@ -419,6 +425,6 @@ fn a_revision_holds_the_contents_of_the_attachments_that_its_document_had() {
         &store,
         RevisionsWrite::Delete { document_ids, vectors: Vec::new(), from: None, to: None, with_forced: true },
     );
-    assert_eq!(contents(), 0);
+    assert_eq!((contents(), references()), (0, 0));
     verify(&store);
 }

@@ -10,9 +10,9 @@ use crate::routing::exchange::Exchange;
 
 pub(crate) fn basic(exchange: &Exchange) -> Result<Reply> {
     let snapshot = exchange.database().read();
-    let collections = snapshot.collections()?;
+    let (collections, attachments) = (snapshot.collections()?, snapshot.content_reference_count()?);
     Ok(reply::object(StatusCode::OK, |json| {
-        write_counts(json, &collections);
+        write_counts(json, &collections, attachments);
         json.name("Collections").object(|json| {
             for collection in &collections {
                 json.name(&collection.name).unsigned(collection.documents().count);
@@ -23,9 +23,9 @@ pub(crate) fn basic(exchange: &Exchange) -> Result<Reply> {
 
 pub(crate) fn detailed(exchange: &Exchange) -> Result<Reply> {
     let snapshot = exchange.database().read();
-    let collections = snapshot.collections()?;
+    let (collections, attachments) = (snapshot.collections()?, snapshot.content_reference_count()?);
     Ok(reply::object(StatusCode::OK, |json| {
-        write_counts(json, &collections);
+        write_counts(json, &collections, attachments);
         json.name("Collections").object(|json| {
             for collection in &collections {
                 json.name(&collection.name).object(|json| write_collection(json, collection));
@@ -54,15 +54,19 @@ fn write_collection(json: &mut json::Writer<'_>, collection: &database::document
     }
 }
 
-fn write_counts(json: &mut json::Writer<'_>, collections: &[database::documents::CollectionStatistics]) {
+/// * `attachments`: also those of revisions.
+fn write_counts(
+    json: &mut json::Writer<'_>,
+    collections: &[database::documents::CollectionStatistics],
+    attachments: u64,
+) {
     json.name("CountOfDocuments").unsigned(collections.iter().map(|collection| collection.documents().count).sum());
     json.name("CountOfDocumentsConflicts").unsigned(0).name("CountOfConflicts").unsigned(0);
     let revisions = collections.iter().map(|collection| collection.counts[ItemKind::Revision].count);
     json.name("CountOfRevisionDocuments").unsigned(revisions.sum());
     json.name("CountOfTombstones")
         .unsigned(collections.iter().map(|collection| collection.documents().tombstone_count).sum());
-    let attachments = collections.iter().map(|collection| collection.counts[ItemKind::Attachment].count);
-    json.name("CountOfTimeSeriesDeletedRanges").unsigned(0).name("CountOfAttachments").unsigned(attachments.sum());
+    json.name("CountOfTimeSeriesDeletedRanges").unsigned(0).name("CountOfAttachments").unsigned(attachments);
     let counters = collections.iter().map(|collection| collection.counts[ItemKind::Counter].count);
     json.name("CountOfCounterEntries").unsigned(counters.sum()).name("CountOfTimeSeriesSegments").unsigned(0);
 }

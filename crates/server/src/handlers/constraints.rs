@@ -46,7 +46,7 @@ fn constraint_of(body: &Value) -> Result<UniqueConstraint> {
     };
     let collection = text("Collection")?.unwrap_or_default();
     let fields = strings(body, "Fields")?;
-    let name = text("Name")?.unwrap_or_else(|| format!("{collection}/{}", fields.join(",")));
+    let name = text("Name")?.unwrap_or_else(|| UniqueConstraint::default_name(&collection, &fields));
     let is_case_sensitive = match body.get("CaseSensitive") {
         None | Some(Value::Null) => false,
         Some(Value::Bool(is_sensitive)) => *is_sensitive,

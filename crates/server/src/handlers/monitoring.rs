@@ -192,7 +192,7 @@ impl DatabaseFacts {
     fn of(database: &Database) -> Result<DatabaseFacts> {
         let statistics = database.read().statistics()?;
         let (documents, contents) = (statistics.documents().count, statistics.content_count);
-        let attachments = statistics.counts[ItemKind::Attachment].count;
+        let attachments = statistics.content_reference_count;
         let revisions = statistics.counts[ItemKind::Revision].count;
         Ok(DatabaseFacts {
             documents,

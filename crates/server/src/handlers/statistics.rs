@@ -53,7 +53,7 @@ fn write_counts(json: &mut json::Writer<'_>, statistics: &Statistics, indexes: &
     json.name("CountOfTombstones").unsigned(statistics.documents().tombstone_count);
     json.name("CountOfDocumentsConflicts").unsigned(0).name("CountOfConflicts").unsigned(0);
     let counters = statistics.counts[ItemKind::Counter].count;
-    json.name("CountOfAttachments").unsigned(statistics.counts[ItemKind::Attachment].count);
+    json.name("CountOfAttachments").unsigned(statistics.content_reference_count);
     json.name("CountOfCounterEntries").unsigned(counters);
     json.name("CountOfTimeSeriesSegments").unsigned(0);
 }

@@ -284,3 +284,26 @@ fn documents_are_read_as_of_a_time_with_what_they_included_then() {
         assert_eq!(wire.call(&format!("GET /databases/db/docs?{query}"), "").status, 400, "{query}");
     }
 }
+
+#[test]
+fn attachments_of_revisions_are_counted_and_have_etags() {
+    let wire = Wire::with_database();
+    configure(&wire, r#"{"Default":{"Disabled":false,"MinimumRevisionsToKeep":4}}"#);
+    put(&wire, "users/1", 1);
+    let vector = |name: &str| {
+        let answer = wire.call(&format!("PUT /databases/db/attachments?id=users/1&name={name}"), name).json();
+        let vector = answer.get("ChangeVector").and_then(json::Value::as_str).unwrap().to_owned();
+        vector.split('-').next().unwrap().to_owned()
+    };
+    assert_eq!(["a", "b", "c"].map(vector), ["A:3", "A:7", "A:12"]);
+    let counts = |line: &str| {
+        let counts = wire.call(line, "").json();
+        counts.get("CountOfAttachments").and_then(json::Value::as_i64)
+    };
+    for expected in [9, 6] {
+        assert_eq!(counts("GET /databases/db/stats"), Some(expected));
+        assert_eq!(counts("GET /databases/db/collections/stats"), Some(expected));
+        // Its revisions stay.
+        wire.check("DELETE /databases/db/docs?id=users/1", "", 204, "");
+    }
+}
