@@ -39,6 +39,10 @@ impl ScriptRunner for Peeking {
         let json = format!("{{\"Beside\":{has_beside},\"Script\":\"{}\"}}", script.script);
         Ok(PatchRun { json: json.into_bytes(), effects: Vec::new(), debug: b"{}".to_vec() })
     }
+
+    fn hold(&mut self, _: usize) -> Result<()> {
+        Ok(())
+    }
 }
 
 fn expected(random: &mut Random, store: &DocumentStore, id: &str) -> Expected {

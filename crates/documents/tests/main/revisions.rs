@@ -65,8 +65,11 @@ fn raise(store: &DocumentStore, name: &str, delta: i64) {
     run(store, |batch| batch.push_counters(CounterCommand::new("users/1", vec![operation], false).unwrap())).unwrap();
 }
 
-/// Names and contents of the attachments of `users/1`, and its counters.
-fn belongings(store: &DocumentStore) -> (Vec<(String, Vec<u8>)>, Vec<(String, i64)>) {
+/// Names and values.
+type Named<V> = Vec<(String, V)>;
+
+/// The contents of the attachments of `users/1`, and its counters.
+fn belongings(store: &DocumentStore) -> (Named<Vec<u8>>, Named<i64>) {
     let snapshot = store.read();
     let content = |hash| snapshot.content(hash, 0..u64::MAX).unwrap().unwrap().next().unwrap().unwrap().to_vec();
     let attachments = snapshot.attachments("users/1").unwrap();
