@@ -12,7 +12,7 @@ use crate::ids::id;
 use crate::wire::server_metadata::{property, with_property};
 use crate::{Error, Result, Snapshot, Writing};
 
-fn hash_of(attachment: Raw<'_>) -> Option<ContentHash> {
+pub(super) fn hash_of(attachment: Raw<'_>) -> Option<ContentHash> {
     ContentHash::parse(&attachment.get("Hash").and_then(Raw::as_str)?)
 }
 
