@@ -40,8 +40,8 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// [`Error::Script`]; too much memory is needed; [`Error::Canceled`] if the database is closed meanwhile, or the caller's [`script::stoppable`] says so; a
-    /// document is not as the batch expects it; storage fails.
+    /// [`Error::Script`]; too much memory is needed; [`Error::Canceled`] if the database is closed meanwhile, or the
+    /// caller's [`script::stoppable`] says so; a document is not as the batch expects it; storage fails.
     pub fn resolve(self: &Arc<Self>, batch: &Batch, memory: &Arc<Memory>) -> Result<Batch> {
         if let Some(Some(database)) = self.gate.moved_to() {
             return database.resolve(batch, memory);

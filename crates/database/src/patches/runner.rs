@@ -91,7 +91,7 @@ impl ScriptRunner for Runner<'_> {
 ///
 /// # Errors
 ///
-/// [`Error::Canceled`] if nobody waits for it any more; it takes more memory than there is.
+/// [`Error::Canceled`] if its client is gone, or its database is closed; it takes more memory than there is.
 pub(super) fn hold(memory: &mut MemoryReservation, size: usize) -> Result<()> {
     if script::is_stopped() {
         return Err(Error::Canceled);

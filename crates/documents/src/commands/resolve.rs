@@ -41,7 +41,7 @@ pub trait ScriptRunner {
     ///
     /// # Errors
     ///
-    /// There is no room for so much, or whoever waits for the batch is gone.
+    /// There is no room for it, or the client that waits for the batch is gone.
     fn hold(&mut self, size: usize) -> Result<(), Self::Error>;
 }
 

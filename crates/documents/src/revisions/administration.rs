@@ -2,7 +2,6 @@
 
 use super::imported::ImportedRevision;
 use super::key;
-use super::reverting::RevertTo;
 use super::write::NewRevision;
 use crate::ids::id;
 use crate::items::kinds::ItemKind;
@@ -54,6 +53,24 @@ pub enum RevisionsWrite {
     },
     /// Stores revisions that come from another database; counts those that were not there.
     Import(Vec<ImportedRevision>),
+}
+
+/// The state that a document gets back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RevertTo {
+    /// That of the revision with this change vector.
+    Vector(String),
+    /// It is deleted.
+    Deleted,
+}
+
+/// What documents that were to be as at a time came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reverted {
+    /// How many documents changed.
+    pub changed: u64,
+    /// Those without a revision of the time, where older ones were removed: they got the oldest one back that is there.
+    pub to_oldest: Vec<String>,
 }
 
 impl RevisionsWrite {

@@ -13,7 +13,8 @@
 //! ```
 //!
 //! [`configuration`] says which documents get revisions, and how many stay. [`versioning`] decides for each write, [`write`] stores and
-//! removes, [`administration`] is what administrators ask for, [`reverting`] brings former states back, [`read`] gives revisions back as documents.
+//! removes, [`administration`] is what administrators ask for, [`reverting`] brings former states back,
+//! [`read`] gives revisions back as documents.
 
 mod administration;
 mod belongings;
@@ -32,13 +33,12 @@ mod trees;
 mod versioning;
 mod write;
 
-pub use administration::RevisionsWrite;
+pub use administration::{RevertTo, Reverted, RevisionsWrite};
 pub use configuration::{CollectionRevisions, RevisionsConfiguration};
 pub use contents::RevisionAttachment;
 pub use imported::ImportedRevision;
 pub use includes::{IncludedRevision, RevisionClause, RevisionIncludes};
 pub use pairs::RevisionPair;
 pub use read::{Revision, RevisionPlace, RevisionsOf};
-pub use reverting::{RevertTo, Reverted};
 pub(crate) use trees::RevisionTrees;
 pub(crate) use versioning::{PutRevisions, Revise, WrittenDocument};

@@ -4,6 +4,7 @@
 use json::Raw;
 use storage::Location;
 
+use super::administration::{RevertTo, Reverted};
 use super::belongings::Belongings;
 use super::key;
 use super::read::keys_of;
@@ -13,24 +14,6 @@ use crate::items::found::Existing;
 use crate::items::kinds::ItemKind;
 use crate::items::record;
 use crate::{Batch, Date, Error, Expected, Flags, Result, Writing};
-
-/// The state that a document gets back.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RevertTo {
-    /// That of the revision with this change vector.
-    Vector(String),
-    /// It is deleted.
-    Deleted,
-}
-
-/// What documents that were to be as at a time came to.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Reverted {
-    /// How many documents changed.
-    pub changed: u64,
-    /// Those without a revision of the time, where older ones were removed: they got the oldest one back that is there.
-    pub to_oldest: Vec<String>,
-}
 
 /// What makes a document as it was at a time.
 enum Goal {

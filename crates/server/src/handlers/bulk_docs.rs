@@ -30,8 +30,8 @@ fn waits_for_replicas(query: QueryString<'_>) -> Result<bool> {
     Ok(query.number(COUNT)?.is_some_and(|count| count > 0))
 }
 
-/// Whether the client is one that sends the index of an atomic guard with its next write: RavenDB's own from this version on, and whoever
-/// says no version. Others would be refused with the second cluster-wide write of a document.
+/// Whether the client is one that sends the index of an atomic guard with its next write: RavenDB's own from this version on, and one
+/// that says no version. Others would be refused with the second cluster-wide write of a document.
 fn knows_guards(headers: &HeaderMap) -> bool {
     const FIRST: (u32, u32) = (5, 2);
     let Some(version) = headers.get(CLIENT_VERSION).and_then(|version| version.to_str().ok()) else { return true };
