@@ -12,8 +12,10 @@ use documents::{
     Batch, Date, EMPTY_COLLECTION, Flags, HILO_COLLECTION, ImportedRevision, Outcome, ValueChange, Write, id,
 };
 use json::{Kind, Minifier, Raw, Value};
+use query::analysis::CustomAnalyzers;
 use storage::memory::MemoryReservation;
 
+use crate::analyzers::{self, ANALYZERS};
 use crate::attachments::ContentUpload;
 use crate::flight::Flight;
 use crate::limits::{BULK_BATCH_COUNT_MAX, BULK_BATCH_SIZE_MAX, BULK_BUFFER_SIZE_KEPT};
@@ -78,6 +80,8 @@ struct ImportWork {
     pace: Pace,
     now: Date,
     record: Option<Value>,
+    /// The custom analyzers of that record, which the indexes behind it may name.
+    analyzers: CustomAnalyzers,
 }
 
 /// What an import came to.
@@ -140,6 +144,7 @@ impl Database {
                 pace,
                 now: Date::now(),
                 record: None,
+                analyzers: CustomAnalyzers::default(),
             },
         })
     }
@@ -376,7 +381,12 @@ impl ImportWork {
         }
         self.result.begin(item_type);
         match Value::parse(&without_trailing_commas(part.bytes)) {
-            Ok(record @ Value::Object(_)) => self.record = Some(record),
+            Ok(record @ Value::Object(_)) => {
+                if self.options.has_record_type(ANALYZERS) {
+                    self.analyzers = analyzers::of(record.get(ANALYZERS), self.database.name());
+                }
+                self.record = Some(record);
+            }
             Ok(_) => self.refuse(item_type, part, "the record of a database is no object".to_owned())?,
             Err(error) => self.refuse(item_type, part, error.to_string())?,
         }
@@ -709,7 +719,7 @@ impl ImportWork {
     }
 
     fn index(&mut self, part: Part<'_>, element: Raw<'_>) -> Result<()> {
-        let put = indexes::put(&self.database, element, &self.options);
+        let put = indexes::put(&self.database, element, &self.options, &self.analyzers);
         self.defined(ItemType::Indexes, "index", part, put)
     }
 
