@@ -111,10 +111,10 @@ fn counters_that_a_query_includes_follow_the_changes_of_a_page() {
         r#"{"Kind":"counters","Change":"Include","Id":"users/1","Item":[{"DocumentId":"users/1","CounterName":"likes","TotalValue":7},null]}"#
     );
     wire.check_error(
-        "GET /databases/db/feed?query=from+Users+include+cmpxchg(Friend)",
+        "GET /databases/db/feed?query=from+Users+include+cmpxchg('Friend')",
         "",
         501,
-        "NotSupportedException",
+        "RavenException",
         "cmpxchg() in 'include' of a subscription or a change feed",
     );
 }

@@ -371,7 +371,8 @@ fn a_subscription_that_cannot_be_taken_over_is_reported_and_others_are_stored() 
     assert_eq!(answer.status, 200, "{}", answer.text());
     assert_eq!(counted(&answer, "Subscriptions", "ErroredCount"), "4");
     for part in [
-        "The subscription 'ordered' (byte 37, element 1 of 'Subscriptions') was not imported: The query of a subscription",
+        "The subscription 'ordered' (byte 39, element 1 of 'Subscriptions') was not imported: ",
+        "cannot have 'order by'",
         "the subscription has no text 'SubscriptionName'",
         "'nonsense' is no change vector",
         "its 'ArchivedDataProcessingBehavior' is none that is known",

@@ -308,7 +308,7 @@ fn a_worker_gets_revisions_with_those_before_them() {
     // Nothing is known of the counters that a document had.
     let counted = r#"{"Query":"from Users (Revisions = true) include counters()"}"#;
     let refused = "counters() in 'include' of a subscription to revisions";
-    wire.check_error("PUT /databases/db/subscriptions", counted, 501, "NotSupportedException", refused);
+    wire.check_error("PUT /databases/db/subscriptions", counted, 501, "RavenException", refused);
 }
 
 #[test]
