@@ -226,13 +226,14 @@ impl Indexes {
         open.iter().find(|index| index.name() == name).or_else(spelled_otherwise).cloned()
     }
 
-    /// Those that queries made over a collection; `None`: over all documents.
+    /// Those that queries made over a collection, but for those that a wider one replaces; `None`: over all documents.
     pub fn automatic_of(&self, collection: Option<&str>) -> Vec<Arc<Index>> {
+        let open = self.open.load();
         let is_of = |index: &&Arc<Index>| {
             let definition = index.definition().as_automatic();
-            definition.is_some_and(|definition| definition.is_over(collection))
+            definition.is_some_and(|definition| definition.is_over(collection)) && !is_being_replaced(index, &open)
         };
-        self.open.load().iter().filter(is_of).cloned().collect()
+        open.iter().filter(is_of).cloned().collect()
     }
 
     /// The index that answers what `needed` would: of those that cover it one that is complete, then one in which no document failed, and

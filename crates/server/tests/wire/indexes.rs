@@ -140,6 +140,8 @@ fn an_index_that_is_being_replaced_is_no_other_one() {
     let explain = |query: &str| wire.call("POST /databases/db/queries?debug=explain", query).text();
     let wide = r#"{"IndexName":"Auto/Users/ByAgeAndName","Results":[]}"#;
     assert_eq!(explain(r#"{"Query":"from Users where Age = 1"}"#), wide);
+    let of_users = explain(r#"{"Query":"from Users"}"#);
+    assert!(of_users.contains("Auto/Users/ByAgeAndName") && !of_users.contains("Auto/Users/ByName"), "{of_users}");
     let of_pets = explain(r#"{"Query":"from Pets where Age = 1"}"#);
     assert!(of_pets.contains("Auto/Users/ByAgeAndName") && !of_pets.contains("Auto/Users/ByName"), "{of_pets}");
     assert_eq!(wire.call("POST /databases/db/admin/indexes/start", "").status, 204);
