@@ -29,6 +29,12 @@ pub struct IncludedCounters {
     counters: Vec<(String, Option<(i64, Etag)>)>,
 }
 
+/// Bytes of a counter as JSON, with its name among those that were asked for.
+fn size_of_one(document_id: &str, name: &str) -> usize {
+    const NAMES_AND_VALUE: usize = 80;
+    document_id.len() + 2 * name.len() + NAMES_AND_VALUE
+}
+
 impl CounterIncludes {
     /// Adds counters of a document.
     ///
@@ -58,7 +64,7 @@ impl CounterIncludes {
                 .iter()
                 .map(|counter| (counter.name().to_owned(), Some((counter.total(), counter.etag()))))
                 .collect();
-            self.size += included.counters.iter().map(|(name, _)| name.len() + 48).sum::<usize>();
+            self.size += included.counters.iter().map(|(name, _)| size_of_one(document_id, name)).sum::<usize>();
             return Ok(());
         }
         for name in names {
@@ -71,12 +77,12 @@ impl CounterIncludes {
             }
             let found = snapshot.counter(document_id, name)?.map(|counter| (counter.total(), counter.etag()));
             included.counters.push((name.clone(), found));
-            self.size += name.len() + 48;
+            self.size += size_of_one(document_id, name);
         }
         Ok(())
     }
 
-    /// Bytes that it holds in memory, about.
+    /// Bytes that it takes as JSON, about, which are more than it holds in memory.
     pub fn size(&self) -> usize {
         self.size
     }
