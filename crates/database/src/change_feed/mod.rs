@@ -13,7 +13,7 @@ use std::time::Instant;
 pub use cursors::FeedCursor;
 use documents::{Document, Item, ItemKind, Snapshot};
 use json::Writer;
-pub use place::FeedPlace;
+pub use place::{FeedHistory, FeedPlace};
 
 use crate::limits::{FEED_LOOK_TIME, FEED_PAGE_COUNT_MAX, FEED_PAGE_SIZE_MAX};
 use crate::queries::{BatchSink, Deadline, OfferedQuery, Query, RunContext};
@@ -146,9 +146,10 @@ impl Database {
         let snapshot = self.read();
         self.check_feed(&snapshot, place)?;
         let place = match place.after {
-            0 => FeedPlace { after: 0, began: snapshot.last_etag()? },
+            0 => FeedPlace { began: snapshot.last_etag()?, ..place },
             _ => place,
         };
+        let place = FeedPlace { history: Some(self.feed_history()), ..place };
         // It ends after `FEED_LOOK_TIME`.
         let deadline = Deadline::new(None, || false);
         let (memory, script_limits) = (self.limits().memory.clone(), self.limits().script);
@@ -169,10 +170,23 @@ impl Database {
         })
     }
 
+    /// The history that the etags of this database belong to.
+    fn feed_history(&self) -> FeedHistory {
+        FeedHistory::new(self.documents().database_id())
+    }
+
     /// Refuses a reader who may lack a deletion, or who has seen what this database never had.
     fn check_feed(&self, snapshot: &Snapshot<'_>, place: FeedPlace) -> Result<()> {
         let (last, cleaned) = (snapshot.last_etag()?, snapshot.tombstones_cleaned()?);
         let name = self.name();
+        if place.is_of_other(self.feed_history()) {
+            return Err(Error::FeedGone {
+                rule: format!(
+                    "the change feed of database '{name}' was asked for what comes after {place}, which is a place in another history: the \
+                     database was made anew or restored since. Read it from the beginning: after=0"
+                ),
+            });
+        }
         if place.needs_after() > last {
             return Err(Error::FeedGone {
                 rule: format!(

@@ -31,7 +31,7 @@ use crate::messages::reply::{self, BodyPart, Reply, Waits};
 use crate::node::Node;
 use crate::routing::exchange::Exchange;
 
-/// The etag of the last event that a client of an event stream has seen.
+/// The place of the last event that a client of an event stream has seen.
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// How changes are written.
@@ -155,7 +155,7 @@ fn place(exchange: &Exchange) -> Result<FeedPlace> {
 }
 
 fn place_of(parameter: &str, text: &str) -> Result<FeedPlace> {
-    FeedPlace::parse(text).ok_or_else(|| Error::parameter(parameter, text, "an etag, or the place of a page before"))
+    FeedPlace::parse(text).ok_or_else(|| Error::parameter(parameter, text, "an etag, or the `After` of a page before"))
 }
 
 impl Reader {
@@ -344,7 +344,8 @@ const POSITION: &str = "Position";
 fn write_cursor(json: &mut Writer<'_>, cursor: &FeedCursor, exchange: &Exchange) {
     json.name("Name").string(&cursor.name).name("After").string(&cursor.place.to_string());
     json.name("MovedAt").string(&cursor.moved.to_string());
-    json.name("KeepsDeletions").bool(cursor.holds_tombstones(exchange.node.databases.clock().now()));
+    let now = exchange.node.databases.clock().now();
+    json.name("KeepsDeletions").bool(cursor.holds_tombstones(exchange.database(), now));
 }
 
 /// GET `cursors`: `{Results, LastEtag}`.
@@ -366,11 +367,9 @@ pub(crate) async fn move_cursor(exchange: Exchange) -> Result<Reply> {
     let place =
         exchange.query().get_nonempty("after").map_or(Ok(FeedPlace::default()), |text| place_of("after", &text))?;
     let (database, now) = (exchange.database().clone(), exchange.node.databases.clock().now());
-    let write = database.move_feed_cursor(&name, place, now)?;
+    let (cursor, write) = database.move_feed_cursor(&name, place, now)?;
     exchange.node.bridge.answer(|done| database.propose(write, done.into_call_back())).await?;
-    Ok(reply::object(StatusCode::OK, |json| {
-        write_cursor(json, &FeedCursor { name, place, moved: now }, &exchange);
-    }))
+    Ok(reply::object(StatusCode::OK, |json| write_cursor(json, &cursor, &exchange)))
 }
 
 /// DELETE `cursors`: `name`. 204; 404 if there is none.
