@@ -40,7 +40,7 @@ pub trait FeedSink {
     /// * `change`: what it tells: [`PUT`], [`DELETE`] or [`INCLUDE`].
     fn end(&mut self, change: &'static str);
 
-    /// All lines up to this place have come.
+    /// All lines up to this place have come, and what they include.
     fn passed(&mut self, place: FeedPlace);
 
     /// Bytes so far.
@@ -163,6 +163,7 @@ impl Database {
                 offered: request.query.as_ref().map(offered).transpose()?,
                 count_max: count_max.min(FEED_PAGE_COUNT_MAX),
                 sink,
+                held_back: None,
             };
             let read = page.read(request, place)?;
             page.write_includes()?;
@@ -213,6 +214,8 @@ struct Page<'a, 's> {
     offered: Option<OfferedQuery<'a>>,
     count_max: usize,
     sink: &'s mut dyn FeedSink,
+    /// The place up to which all changes were written, but not what they include.
+    held_back: Option<FeedPlace>,
 }
 
 impl<'a> Page<'a, '_> {
@@ -229,9 +232,19 @@ impl<'a> Page<'a, '_> {
             if self.tell(item)? {
                 count += 1;
             }
-            self.sink.passed(until);
+            self.pass(until);
         }
         Ok(FeedPage { until: place.moved_to(last.max(until.after)), is_at_end: true })
+    }
+
+    /// All changes up to a place are written. From the first change on that includes something the reader learns of no place before the
+    /// includes, which come behind all changes: a reader who resumes after a place would not get them.
+    fn pass(&mut self, place: FeedPlace) {
+        if self.offered.as_ref().is_some_and(OfferedQuery::has_includes) {
+            self.held_back = Some(place);
+        } else {
+            self.sink.passed(place);
+        }
     }
 
     /// Writes the lines of an item; false: it does not fit the query.
@@ -304,6 +317,9 @@ impl<'a> Page<'a, '_> {
             document.write_to(line);
             line.push(b'}');
             self.sink.end(INCLUDE);
+        }
+        if let Some(place) = self.held_back.take() {
+            self.sink.passed(place);
         }
         Ok(())
     }

@@ -79,6 +79,11 @@ impl<'a> Included<'a> {
         self.charge()
     }
 
+    /// True once results have referred to documents, or may have.
+    pub(super) fn has_references(&self, running: &QueryRun<'_>) -> bool {
+        !self.kept.is_empty() || !self.ids.is_empty() || !running.script_includes.borrow().is_empty()
+    }
+
     /// Charges what is kept beside documents.
     fn charge(&mut self) -> Result<()> {
         Ok(self.reservation.grow(self.ids_size + self.counters.size() + self.revisions.size())?)

@@ -184,6 +184,38 @@ fn an_event_stream_goes_on_and_resumes_after_the_last_event() {
     assert_eq!((event.as_str(), data.get("Id").and_then(Value::as_str)), ("Delete", Some("users/1")));
 }
 
+/// Who loses the connection before the included documents came must not resume behind the changes that refer to them.
+#[test]
+fn an_event_stream_has_no_place_between_a_change_and_what_it_includes() {
+    let wire = Wire::with_database();
+    ["users/1", "users/2", "users/3"].iter().for_each(|id| put(&wire, id, "Users", 3));
+    put(&wire, "users/4", "Users", 4);
+    for query in [
+        "from+Users+where+Age+%3C+4+include+Friend",
+        "declare+function+f(u)+%7Binclude(u.Friend);return+u%7D+from+Users+as+u+where+u.Age+%3C+4+select+f(u)",
+    ] {
+        let mut events = Events::open(&wire, &format!("format=sse&query={query}"), "Accept: */*");
+        let mut told = Vec::new();
+        loop {
+            let (event, _, id) = events.next().unwrap();
+            if event == "Position" {
+                break;
+            }
+            told.push((event, id));
+        }
+        assert_eq!(told.iter().map(|(event, _)| event.as_str()).collect::<Vec<_>>(), ["Put", "Put", "Put", "Include"], "{query}");
+        let (last, before) = told.split_last().unwrap();
+        assert!(before.iter().all(|(_, id)| id.is_empty()), "{query}: {told:?}");
+        let resumed = format!("Last-Event-ID: {}", last.1);
+        let (event, _, _) = Events::open(&wire, &format!("format=sse&query={query}"), &resumed).next().unwrap();
+        assert_eq!(event, "Position", "{query}");
+    }
+    // What includes nothing has its place at once.
+    let query = "format=sse&query=from+Users+where+Age+%3C+4";
+    let mut events = Events::open(&wire, query, "Accept: */*");
+    (0..3).for_each(|_| assert!(!events.next().unwrap().2.is_empty()));
+}
+
 #[test]
 fn an_event_stream_ends_with_its_database() {
     let wire = Wire::with_database();
