@@ -320,8 +320,10 @@ pub(crate) const SUBSCRIPTION_AGAIN_MAX: usize = 65_536;
 pub(crate) const FEED_CURSORS_MAX: usize = 1000;
 /// Bytes of the name of a cursor of the change feed.
 pub(crate) const FEED_CURSOR_NAME_SIZE_MAX: usize = 512;
-/// How long tombstones are kept for a cursor of the change feed that does not move.
+/// How long tombstones are kept for a cursor of the change feed that does not move and whose consumer does not read.
 pub const FEED_CURSOR_KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+/// How old the last move of a cursor is when a reader who has handled everything makes it new. Each is a write.
+pub const FEED_CURSOR_REFRESHED: Duration = Duration::from_secs(24 * 60 * 60);
 /// Changes of a page of the change feed, whatever its reader asks for.
 pub const FEED_PAGE_COUNT_MAX: usize = 65_536;
 /// Bytes of a page of the change feed after which it takes no more changes.

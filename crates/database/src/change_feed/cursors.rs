@@ -5,7 +5,7 @@ use documents::{Date, DefinitionChange, Etag, Snapshot, Write};
 use json::Value;
 
 use super::{FeedHistory, FeedPlace, bad};
-use crate::limits::{FEED_CURSOR_KEPT, FEED_CURSOR_NAME_SIZE_MAX, FEED_CURSORS_MAX};
+use crate::limits::{FEED_CURSOR_KEPT, FEED_CURSOR_NAME_SIZE_MAX, FEED_CURSOR_REFRESHED, FEED_CURSORS_MAX};
 use crate::{Database, Error, Result};
 
 /// The kind of definitions that cursors are stored as.
@@ -18,7 +18,7 @@ pub struct FeedCursor {
     pub name: String,
     /// Its consumer has handled everything up to this place.
     pub place: FeedPlace,
-    /// When it was moved last, or made.
+    /// When it was moved last, or made; or when its consumer was seen without anything to move it for.
     pub moved: Date,
 }
 
@@ -119,6 +119,24 @@ impl Database {
         let cursor = FeedCursor { name: name.to_owned(), place, moved: now };
         let write = Write::Definitions(vec![cursor.put()]);
         Ok((cursor, write))
+    }
+
+    /// The write that keeps a cursor from expiring although it does not move; `None`: there is no need, no such cursor, or its consumer has
+    /// not handled everything.
+    ///
+    /// * `told`: the etag of the last change that the consumer was told of since it began at the cursor; 0: of none.
+    /// * `now`: by the clock of the node.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails.
+    pub fn refresh_feed_cursor(&self, name: &str, told: Etag, now: Date) -> Result<Option<Write>> {
+        let Some(stored) = self.read().definition(CURSOR, name)? else { return Ok(None) };
+        let cursor = FeedCursor::decode(&stored)?;
+        if cursor.place.after < told || now.since(cursor.moved) < FEED_CURSOR_REFRESHED {
+            return Ok(None);
+        }
+        Ok(Some(Write::Definitions(vec![FeedCursor { moved: now, ..cursor }.put()])))
     }
 
     /// Deletes a cursor; false if there is none of that name.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use rookery_database::change_feed::{FeedPage, FeedPlace, FeedRequest, FeedSink};
 use rookery_database::documents::{Batch, Date, DefinitionChange, Expected, Write};
-use rookery_database::limits::FEED_CURSOR_KEPT;
+use rookery_database::limits::{FEED_CURSOR_KEPT, FEED_CURSOR_REFRESHED};
 use rookery_database::{Database, Databases, DatabasesOptions, Error, ManualClock};
 
 use crate::backups::{Node, snapshot_of};
@@ -95,6 +95,28 @@ fn deletions_are_kept_for_a_cursor_and_for_a_bounded_time() {
     let (page, lines) = read(&shop, FeedPlace::default(), 10).unwrap();
     assert!(lines.is_empty() && page.is_at_end, "from the beginning there is nothing to lack");
     assert!(read(&shop, page.until, 10).is_ok());
+}
+
+#[test]
+fn a_cursor_is_refreshed_once_a_day_while_its_consumer_has_handled_everything() {
+    let clock = Arc::new(ManualClock::at(Date::now()));
+    let (databases, shop) = shop(&clock);
+    put(&shop, "a", 1);
+    let (page, _) = read(&shop, FeedPlace::default(), 10).unwrap();
+    move_cursor(&databases, &shop, page.until);
+    let refresh = |name: &str, told| shop.refresh_feed_cursor(name, told, databases.clock().now()).unwrap();
+    assert!(refresh("mine", 0).is_none(), "it was moved just now");
+    for _ in 0..14 {
+        clock.advance(FEED_CURSOR_REFRESHED);
+        assert!(refresh("mine", page.until.after + 1).is_none(), "the consumer has something to move it for");
+        shop.write(&refresh("MINE", page.until.after).unwrap()).unwrap();
+        assert!(refresh("mine", 0).is_none());
+    }
+    let cursor = shop.feed_cursor("mine").unwrap();
+    assert_eq!((cursor.place, cursor.moved), (page.until, databases.clock().now()));
+    delete(&shop, "a");
+    assert_eq!(clean(&databases), 0, "two weeks later the deletion is kept for it");
+    assert!(refresh("yours", 0).is_none());
 }
 
 #[test]

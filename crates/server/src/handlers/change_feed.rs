@@ -82,6 +82,10 @@ struct Reader {
     form: Form,
     count_max: usize,
     place: FeedPlace,
+    /// The cursor that the request names.
+    cursor: Option<String>,
+    /// The etag of the last change that the client was told of; 0: of none.
+    told: Etag,
     news: watch::Receiver<Etag>,
 }
 
@@ -111,7 +115,9 @@ pub(crate) async fn get(exchange: Exchange) -> Result<Reply> {
     let bell = node.bells.of(&database);
     let news = bell.watch(watched);
     let count_max = usize::try_from(count).unwrap_or(usize::MAX);
-    let mut reader = Reader { node, database, request: Arc::new(request), form, count_max, place, news };
+    let cursor = query.get_nonempty("cursor").map(|name| name.into_owned());
+    let mut reader =
+        Reader { node, database, request: Arc::new(request), form, count_max, place, cursor, told: 0, news };
     let mut reply = match form {
         Form::Lines => {
             let until = Instant::now() + Duration::from_secs(wait);
@@ -165,13 +171,32 @@ impl Reader {
         let (database, request, form) = (self.database.clone(), self.request.clone(), self.form);
         let (place, count_max) = (self.place, self.count_max);
         let make = move || {
-            let mut lines = Lines { form, bytes: Vec::new(), is_open: false };
+            let mut lines = Lines { form, bytes: Vec::new(), is_open: false, told: 0, has_line: false };
             let page = database.read_feed(&request, place, count_max, &mut lines)?;
             Ok((page, lines))
         };
         let (page, lines) = self.node.bridge.run(Pool::Reads, make).await?;
         self.place = page.until;
+        self.told = self.told.max(lines.told);
         Ok((page, lines))
+    }
+
+    /// Keeps the cursor of a client that has handled everything it was told: it has nothing to move the cursor for.
+    async fn refresh_cursor(&self) {
+        let Some(name) = &self.cursor else { return };
+        let now = self.node.databases.clock().now();
+        let refreshed = match self.database.refresh_feed_cursor(name, self.told, now) {
+            Ok(None) => return,
+            Ok(Some(write)) => {
+                let answer = self.node.bridge.answer(|done| self.database.propose(write, done.into_call_back())).await;
+                answer.map(drop)
+            }
+            Err(error) => Err(error.into()),
+        };
+        if let Err(error) = refreshed {
+            // The cursor is good for days, and the next look tries again.
+            tracing::warn!(database = self.database.name(), cursor = name, %error, "a cursor of the change feed could not be refreshed");
+        }
     }
 
     /// The first page that has a change, or what there is at that time.
@@ -181,6 +206,9 @@ impl Reader {
             let (page, mut lines) = self.page().await?;
             is_over |= !lines.bytes.is_empty() || Instant::now() >= until || self.database.is_closed();
             if is_over {
+                if lines.bytes.is_empty() && page.is_at_end {
+                    self.refresh_cursor().await;
+                }
                 lines.write_position(page);
                 return Ok(lines.bytes);
             }
@@ -240,6 +268,7 @@ impl Reader {
     /// Waits for news, with a sign of life now and then; false: the stream is over.
     async fn rest(&mut self, sender: &mpsc::Sender<BodyPart>) -> bool {
         loop {
+            self.refresh_cursor().await;
             match self.wait(Instant::now() + FEED_HEARTBEAT).await {
                 Woken::News => return true,
                 Woken::Time if self.send(b": nothing new\n\n".to_vec(), sender).await => {}
@@ -283,6 +312,10 @@ struct Lines {
     bytes: Vec<u8>,
     /// An event has its content, but not its end.
     is_open: bool,
+    /// The etag of the last change.
+    told: Etag,
+    /// A line has come whose place has not.
+    has_line: bool,
 }
 
 impl FeedSink for Lines {
@@ -298,6 +331,7 @@ impl FeedSink for Lines {
     }
 
     fn end(&mut self, change: &'static str) {
+        self.has_line = true;
         self.bytes.push(b'\n');
         if self.form == Form::Events {
             self.bytes.extend_from_slice(format!("event: {change}\n").as_bytes());
@@ -307,6 +341,9 @@ impl FeedSink for Lines {
 
     /// The last event of an etag alone has its place as id: a client that connects again has handled all before it.
     fn passed(&mut self, place: FeedPlace) {
+        if std::mem::take(&mut self.has_line) {
+            self.told = place.after;
+        }
         if self.is_open {
             self.bytes.extend_from_slice(format!("id: {place}\n").as_bytes());
             self.close();

@@ -2,8 +2,12 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use database::ManualClock;
+use database::documents::Date;
+use database::limits::FEED_CURSOR_REFRESHED;
 use json::Value;
 
 use super::support::{Answer, Wire};
@@ -248,6 +252,36 @@ fn cursors_are_kept_and_hold_deletions() {
     assert_eq!(wire.call("DELETE /databases/db/feed/cursors?name=mine", "").status, 204);
     assert_eq!(wire.call("DELETE /databases/db/feed/cursors?name=mine", "").status, 404);
     assert_eq!(wire.call("GET /databases/db/feed?cursor=mine", "").status, 404);
+}
+
+#[test]
+fn a_cursor_whose_consumer_stays_does_not_expire_in_a_quiet_database() {
+    let clock = ManualClock::at(Date::parse("2030-01-01T00:00:00Z").unwrap());
+    let of_server = clock.clone();
+    let wire = Wire::start_with(|options| options.clock = Arc::new(of_server));
+    wire.create("db");
+    put(&wire, "users/1", "Users", 1);
+    let moved_at = || {
+        let all = wire.call("GET /databases/db/feed/cursors", "").json();
+        let Some(Value::Array(cursors)) = all.get("Results") else { panic!("no cursors") };
+        cursors[0].get("MovedAt").and_then(Value::as_str).unwrap().to_owned()
+    };
+    assert_eq!(wire.call("PUT /databases/db/feed/cursors?name=mine&after=0", "").status, 200);
+    let made = moved_at();
+    clock.advance(FEED_CURSOR_REFRESHED);
+    let (told, until) = page(&wire, "cursor=mine");
+    assert_eq!((told.len(), moved_at()), (1, made), "what it was told is not handled yet");
+    assert_eq!(wire.call(&format!("PUT /databases/db/feed/cursors?name=mine&after={until}"), "").status, 200);
+    clock.advance(FEED_CURSOR_REFRESHED);
+    assert_eq!(page(&wire, "cursor=mine"), (vec![], until));
+    assert!(moved_at().starts_with("2030-01-03T"), "{}", moved_at());
+    // An event stream does so before it waits: its first line is sent behind that.
+    clock.advance(FEED_CURSOR_REFRESHED);
+    let mut events = Events::open(&wire, "format=sse&cursor=mine", "Accept: */*");
+    assert_eq!(events.next().unwrap().0, "Position");
+    put(&wire, "users/2", "Users", 2);
+    assert_eq!(events.next().unwrap().0, "Put");
+    assert!(moved_at().starts_with("2030-01-04T"), "{}", moved_at());
 }
 
 /// Its etags are as high as before, and tell of other writes.
