@@ -81,7 +81,8 @@ impl<'a> Included<'a> {
 
     /// True once results have referred to documents, or may have.
     pub(super) fn has_references(&self, running: &QueryRun<'_>) -> bool {
-        !self.kept.is_empty() || !self.ids.is_empty() || !running.script_includes.borrow().is_empty()
+        let by_path = !self.kept.is_empty() || !self.ids.is_empty() || self.counters.size() > 0;
+        by_path || !running.script_includes.borrow().is_empty()
     }
 
     /// Charges what is kept beside documents.

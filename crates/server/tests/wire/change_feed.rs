@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use database::ManualClock;
 use database::documents::Date;
@@ -121,6 +122,16 @@ fn a_request_waits_for_the_first_change_that_concerns_it() {
     // Without news it answers in the end, with a place behind what does not concern it.
     let (told, later) = page(&wire, &format!("after={until}&collection=Cats&wait=1"));
     assert!(told.is_empty() && later != until);
+}
+
+#[test]
+fn a_request_that_waits_for_changes_is_not_slow() {
+    let wire = Wire::start_with(|options| options.limits.slow_request = Duration::ZERO);
+    wire.create("db");
+    put(&wire, "users/1", "Users", 1);
+    page(&wire, "wait=1");
+    let slow = wire.call("GET /admin/slow-requests?database=db", "").text();
+    assert!(slow.contains("/databases/db/docs?id=users/1") && !slow.contains("/feed"), "{slow}");
 }
 
 /// An event stream.
