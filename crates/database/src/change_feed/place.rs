@@ -101,7 +101,8 @@ mod tests {
         for text in ["0", "17", "17:90", "17@pITDlh", "17:90@-_Dlh0", "0@pITDlh"] {
             assert_eq!(FeedPlace::parse(text).unwrap().to_string(), text);
         }
-        for text in ["", "x", "1:", ":1", "1:2:3", "-1", "1@", "1@pITDl", "1@pITDlhl", "1@pITD/h", "@pITDlh", "1@pITDé"] {
+        for text in ["", "x", "1:", ":1", "1:2:3", "-1", "1@", "1@pITDl", "1@pITDlhl", "1@pITD/h", "@pITDlh", "1@pITDé"]
+        {
             assert_eq!(FeedPlace::parse(text), None, "{text}");
         }
         let place = FeedPlace::parse("17:90@pITDlh").unwrap();

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use database::ManualClock;
 use database::documents::Date;
@@ -218,7 +218,11 @@ fn an_event_stream_has_no_place_between_a_change_and_what_it_includes() {
             }
             told.push((event, id));
         }
-        assert_eq!(told.iter().map(|(event, _)| event.as_str()).collect::<Vec<_>>(), ["Put", "Put", "Put", "Include"], "{query}");
+        assert_eq!(
+            told.iter().map(|(event, _)| event.as_str()).collect::<Vec<_>>(),
+            ["Put", "Put", "Put", "Include"],
+            "{query}"
+        );
         let (last, before) = told.split_last().unwrap();
         assert!(before.iter().all(|(_, id)| id.is_empty()), "{query}: {told:?}");
         let resumed = format!("Last-Event-ID: {}", last.1);
@@ -255,7 +259,10 @@ fn cursors_are_kept_and_hold_deletions() {
     assert_eq!(wire.call(&format!("PUT /databases/db/feed/cursors?name=mine&after={until}"), "").status, 200);
     assert_eq!(page(&wire, "cursor=mine").0, Vec::<String>::new());
     let all = wire.call("GET /databases/db/feed/cursors", "").json();
-    assert_eq!(all.get("LastEtag").and_then(Value::as_i64).map(|etag| etag.to_string()).as_deref(), until.split('@').next());
+    assert_eq!(
+        all.get("LastEtag").and_then(Value::as_i64).map(|etag| etag.to_string()).as_deref(),
+        until.split('@').next()
+    );
     let Some(Value::Array(cursors)) = all.get("Results") else { panic!("no cursors") };
     assert_eq!(cursors.len(), 1);
     assert_eq!(cursors[0].get("After").and_then(Value::as_str), Some(&*until));
@@ -293,6 +300,63 @@ fn a_cursor_whose_consumer_stays_does_not_expire_in_a_quiet_database() {
     put(&wire, "users/2", "Users", 2);
     assert_eq!(events.next().unwrap().0, "Put");
     assert!(moved_at().starts_with("2030-01-04T"), "{}", moved_at());
+}
+
+/// Readers who take nothing hold their share of the memory, and nobody else's; who reads waits, and goes on where they leave.
+#[test]
+fn readers_who_stall_hold_no_more_than_their_share() {
+    let wire = Wire::start_with(|options| {
+        (options.limits.consumers_size, options.limits.memory_size) = (4 << 20, 32 << 20);
+        options.limits.blocking_wait = Duration::from_millis(200);
+    });
+    wire.create("db");
+    let text = "x".repeat(1 << 20);
+    let large = |id: &str, collection: &str| {
+        wire.put(id, &format!(r#"{{"Text":"{text}","@metadata":{{"@collection":"{collection}"}}}}"#))
+    };
+    put(&wire, "dogs/1", "Dogs", 1);
+    let mut events = Events::open(&wire, "format=sse&collection=Dogs", "Accept: */*");
+    assert_eq!((events.next().unwrap().0, events.next().unwrap().0), ("Put".to_owned(), "Position".to_owned()));
+    (0..24).for_each(|number| _ = large(&format!("users/{number}"), "Users"));
+    let open = |query: &str| {
+        let mut stream = wire.connect();
+        write!(stream, "GET /databases/db/feed?{query} HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+        stream
+    };
+    // Each may get a page that the sockets take; in the end what was made stays, and there is no more.
+    let (mut stalled, start) = (Vec::new(), Instant::now());
+    let refused = loop {
+        stalled.push(open("format=sse&collection=Users"));
+        let answer = wire.call("GET /databases/db/feed?collection=Dogs", "");
+        if answer.status != 200 {
+            break answer;
+        }
+        assert!(start.elapsed() < Duration::from_secs(20), "the pages of those who stall are not counted");
+    };
+    assert_eq!((refused.status, refused.header("retry-after")), (503, Some("1")));
+    assert!(refused.text().contains("Limits.ConsumersInMb = 4"), "{}", refused.text());
+    // Others have what is left of the memory.
+    large("users/later", "Users");
+    assert_eq!(wire.call("GET /databases/db/docs?id=users/1", "").status, 200);
+    put(&wire, "dogs/2", "Dogs", 1);
+    drop(stalled);
+    let (event, data, _) = events.next().unwrap();
+    assert_eq!((event.as_str(), data.get("Id").and_then(Value::as_str)), ("Put", Some("dogs/2")), "it has waited");
+    while wire.call("GET /databases/db/feed?collection=Dogs", "").status != 200 {
+        assert!(start.elapsed() < Duration::from_secs(40), "the memory is not free again");
+    }
+}
+
+/// A document that is larger than all that consumers may have is sent alone.
+#[test]
+fn a_document_above_the_share_of_consumers_is_told() {
+    let wire = Wire::start_with(|options| options.limits.consumers_size = 1 << 20);
+    wire.create("db");
+    let text = "x".repeat(12 << 20);
+    (1..=2).for_each(|number| _ = wire.put(&format!("users/{number}"), &format!(r#"{{"Text":"{text}"}}"#)));
+    let (told, until) = page(&wire, "");
+    assert_eq!(told, ["Put documents users/1"]);
+    assert_eq!(page(&wire, &format!("after={until}")).0, ["Put documents users/2"]);
 }
 
 /// Its etags are as high as before, and tell of other writes.
