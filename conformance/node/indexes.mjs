@@ -11,6 +11,7 @@ import {
     AbstractJavaScriptIndexCreationTask,
     AbstractJavaScriptMultiMapIndexCreationTask,
     AbstractRawJavaScriptIndexCreationTask,
+    DeleteAnalyzerOperation,
     DeleteIndexErrorsOperation,
     DeleteIndexOperation,
     DisableIndexOperation,
@@ -26,6 +27,7 @@ import {
     IndexCreation,
     IndexDefinition,
     IndexHasChangedOperation,
+    PutAnalyzersOperation,
     PutIndexesOperation,
     ResetIndexOperation,
     SetIndexesLockOperation,
@@ -387,6 +389,30 @@ const tests = {
         });
         assert.deepEqual(idsOf(await byIndex("Users/Words").search("Standard", "fox").all()), ["users/words"]);
         assert.deepEqual(await byIndex("Users/Words").whereEquals("Exact", "quick-brown fox, the", true).all(), []);
+    },
+
+    async "a custom analyzer in C#"() {
+        const code = `using System.IO; using Lucene.Net.Analysis; using Lucene.Net.Analysis.Standard;
+            namespace Conformance {
+                public class Folding : StandardAnalyzer {
+                    public Folding() : base(Lucene.Net.Util.Version.LUCENE_30) { }
+                    public override TokenStream TokenStream(string fieldName, TextReader reader) {
+                        return new ASCIIFoldingFilter(base.TokenStream(fieldName, reader));
+                    }
+                }
+            }`;
+        const map = "from u in docs.Users where u.title != null select new { u.title }";
+        const fields = { title: { analyzer: "Folding", indexing: "Search" } };
+        await assert.rejects(put("Users/Titles", map, { fields }), /Cannot find analyzer type 'Folding' for field: title/);
+        await send(new PutAnalyzersOperation({ name: "Folding", code }));
+        await save(["users/title-1", new User({ title: "Größe of Rogério" })], ["users/title-2", new User({ title: "ROGERIO" })]);
+        await put("Users/Titles", map, { fields });
+        assert.deepEqual(idsOf(await byIndex("Users/Titles").search("title", "Rogério*").all()).sort(), ["users/title-1", "users/title-2"]);
+        assert.deepEqual((await send(new GetTermsOperation("Users/Titles", "title", null, 100))).sort(), ["grosse", "rogerio"]);
+        await send(new DeleteAnalyzerOperation("Folding"));
+        await assert.rejects(put("Users/Others", map, { fields }), /Cannot find analyzer type 'Folding' for field: title/);
+        const wrong = new PutAnalyzersOperation({ name: "Other", code });
+        await assert.rejects(send(wrong), /Could not find type 'Other' in given assembly/);
     },
 
     async "dynamic fields"() {

@@ -186,7 +186,7 @@ impl Databases {
             if is_disabled {
                 entry.close();
             }
-            entry.configure(&self.client_configuration.read());
+            entry.configure(&self.node_settings());
             self.due.configure(entry.record().name(), entry.due());
             self.configure_backups(entry.record().name())?;
         }
@@ -406,8 +406,7 @@ impl Databases {
             Ok(configuration)
         })?;
         *self.client_configuration.write() = Arc::new(configuration);
-        let node = self.client_configuration();
-        self.names.all().iter().for_each(|entry| entry.configure(&node));
+        self.configure_all();
         Ok(index)
     }
 

@@ -10,6 +10,7 @@ use std::time::Instant;
 use arc_swap::ArcSwap;
 use documents::{DocumentStore, Etag, Snapshot, StoreOptions, UploadId};
 use parking_lot::Mutex;
+use query::analysis::CustomAnalyzers;
 use storage::Environment;
 
 use crate::changes::Listeners;
@@ -35,6 +36,8 @@ pub struct Database {
     pub(crate) store: DocumentStore,
     pub(crate) limits: Limits,
     query_settings: ArcSwap<QuerySettings>,
+    /// The custom analyzers that definitions of indexes may name.
+    analyzers: ArcSwap<CustomAnalyzers>,
     pub(crate) queue: Arc<Queue>,
     /// Holds writes back while the documents are compacted.
     pub(crate) gate: WriteGate<Database>,
@@ -118,6 +121,7 @@ impl Database {
             store: DocumentStore::open(environment, options)?,
             limits: limits.clone(),
             query_settings: ArcSwap::from_pointee(limits.queries),
+            analyzers: ArcSwap::default(),
             queue: Arc::default(),
             gate: WriteGate::default(),
             listeners: Listeners::default(),
@@ -150,6 +154,7 @@ impl Database {
             store: DocumentStore::open(environment, options)?,
             limits: self.limits.clone(),
             query_settings: ArcSwap::new(self.query_settings.load_full()),
+            analyzers: ArcSwap::new(self.analyzers.load_full()),
             queue: self.queue.clone(),
             gate: WriteGate::default(),
             listeners: Listeners::default(),
@@ -211,6 +216,15 @@ impl Database {
     /// How its queries treat indexes.
     pub fn query_settings(&self) -> QuerySettings {
         **self.query_settings.load()
+    }
+
+    /// The custom analyzers that definitions of indexes may name: those of the database, then those of the node.
+    pub fn analyzers(&self) -> Arc<CustomAnalyzers> {
+        self.analyzers.load_full()
+    }
+
+    pub(crate) fn set_analyzers(&self, analyzers: Arc<CustomAnalyzers>) {
+        self.analyzers.store(analyzers);
     }
 
     pub(crate) fn set_query_settings(&self, settings: QuerySettings) {

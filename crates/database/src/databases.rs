@@ -21,6 +21,7 @@ use std::time::Instant;
 
 use json::Value;
 use parking_lot::{Mutex, RwLock};
+use query::analysis::CustomAnalyzers;
 use storage::Environment;
 use storage::io::aio::AsyncWrites;
 
@@ -33,8 +34,9 @@ use crate::entry::{DatabaseEntry, Previous};
 use crate::indexes::IndexingPool;
 use crate::limits::{LOCKED_FOLDER_WAIT, LOCKED_FOLDER_WAITS_MAX};
 use crate::names::Names;
+use crate::settings::NodeSettings;
 use crate::system::System;
-use crate::{Database, DatabaseRecord, Error, Limits, Operations, Result, compaction, folders};
+use crate::{Database, DatabaseRecord, Error, Limits, Operations, Result, analyzers, compaction, folders};
 
 /// How a node's databases are opened.
 #[derive(Clone, Debug)]
@@ -85,6 +87,8 @@ pub struct Databases {
     pub(crate) names: Names<DatabaseEntry>,
     operations: Operations,
     pub(crate) client_configuration: RwLock<Arc<ClientConfiguration>>,
+    /// Those of the node.
+    pub(crate) analyzers: RwLock<Arc<CustomAnalyzers>>,
     /// Held by everything that changes which databases there are, and their records.
     pub(crate) changing: Mutex<()>,
     /// Held while the files of deleted databases are removed.
@@ -124,6 +128,7 @@ impl Databases {
         let databases = Databases {
             operations: Operations::new(options.limits.ended_operations_count_max),
             client_configuration: RwLock::new(Arc::new(system.client_configuration()?)),
+            analyzers: RwLock::new(Arc::new(analyzers::of(Some(&system.server_wide_analyzers()?), ""))),
             names: Names::default(),
             changing: Mutex::default(),
             removing: Mutex::default(),
@@ -213,7 +218,7 @@ impl Databases {
     }
 
     pub(crate) fn add_entry(&self, name: &str, entry: DatabaseEntry) {
-        entry.configure(&self.client_configuration.read());
+        entry.configure(&self.node_settings());
         let due = entry.due();
         self.names.insert(name, Arc::new(entry));
         self.due.configure(name, due);
@@ -498,6 +503,17 @@ impl Databases {
         self.backups.close();
         self.due.close();
         self.names.all().iter().for_each(|entry| entry.close());
+    }
+
+    /// What the node sets for its databases.
+    pub(crate) fn node_settings(&self) -> NodeSettings {
+        NodeSettings { client: self.client_configuration(), analyzers: self.server_wide_analyzers() }
+    }
+
+    /// Hands all databases what the node sets for them now.
+    pub(crate) fn configure_all(&self) {
+        let node = self.node_settings();
+        self.names.all().iter().for_each(|entry| entry.configure(&node));
     }
 
     /// The client configuration of the node.

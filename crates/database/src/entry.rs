@@ -11,7 +11,7 @@ use crate::client_configuration::ClientConfiguration;
 use crate::database::DatabaseRef;
 use crate::due::DueSettings;
 use crate::limits::{IDLE_ROUNDS_MAX, REFUSED_OPENING_LOGGED_EVERY};
-use crate::settings::DatabaseSettings;
+use crate::settings::{DatabaseSettings, NodeSettings};
 use crate::{Database, DatabaseRecord, Error, Result};
 
 pub(crate) struct DatabaseEntry {
@@ -56,7 +56,7 @@ pub(crate) enum Previous {
 
 impl DatabaseEntry {
     pub fn new(record: DatabaseRecord, folder: Option<String>, previous: Previous) -> DatabaseEntry {
-        let settings = DatabaseSettings::of(&record, &ClientConfiguration::NONE);
+        let settings = DatabaseSettings::of(&record, &NodeSettings::default());
         DatabaseEntry {
             record: RwLock::new(Arc::new(record)),
             folder,
@@ -154,7 +154,7 @@ impl DatabaseEntry {
     }
 
     /// Parses what the record and the node configure now, and hands it to the database if that is open.
-    pub fn configure(&self, node: &ClientConfiguration) {
+    pub fn configure(&self, node: &NodeSettings) {
         let parsed = DatabaseSettings::of(&self.record(), node);
         let mut settings = self.settings.write();
         *settings = Arc::new(parsed);

@@ -57,6 +57,9 @@ pub enum Error {
         /// What is wrong with it, and what to do.
         rule: String,
     },
+    /// The code of a custom analyzer is wrong. Correct it.
+    #[error(transparent)]
+    Analyzer(query::analysis::AnalyzerRefused),
     /// A certificate or an API key cannot be registered, or changed, as asked for.
     #[error("{rule}")]
     BadPrincipal {
@@ -376,6 +379,15 @@ fn script_failed(id: &str, error: &script::Error) -> String {
 impl Error {
     pub(crate) fn io(operation: &'static str, path: &std::path::Path, source: std::io::Error) -> Error {
         Error::Io { operation, path: path.to_owned(), source: Arc::new(source) }
+    }
+}
+
+impl From<query::analysis::AnalyzerRefused> for Error {
+    fn from(refused: query::analysis::AnalyzerRefused) -> Error {
+        match refused {
+            query::analysis::AnalyzerRefused::NotServed(missing) => Error::NotSupported(missing),
+            refused => Error::Analyzer(refused),
+        }
     }
 }
 

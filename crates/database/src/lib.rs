@@ -17,6 +17,7 @@
 #![forbid(unsafe_code)]
 
 mod administration;
+mod analyzers;
 mod attachments;
 pub mod backups;
 mod bulk_insert;
@@ -72,7 +73,7 @@ pub use folders::is_being_removed;
 pub use indexes::wire::{automatic_indexing, write_places, write_vectors};
 pub use indexes::{
     Action, Advice, Explanation, FormerDefinition, Index, IndexStatistics, Indexes, IndexingBatch, IndexingStatus,
-    Problem,
+    NO_ANALYZER, Problem,
 };
 pub use limits::Limits;
 pub use operations::{Operation, OperationDetail, OperationId, OperationResult, OperationStatus, Operations, Progress};

@@ -248,6 +248,9 @@ pub(crate) const FAILURES_JUDGED_FROM: u64 = 100;
 /// So many who wait for an index are looked through for those who gave up; from then on always when there are twice as many as were left.
 pub const WAITING_PURGED_FROM: usize = 64;
 
+/// Custom analyzers of one database, and of the node. All are read anew whenever the record changes.
+pub(crate) const ANALYZERS_MAX: usize = 64;
+
 /// Tasks of one database that make backups.
 pub(crate) const BACKUP_TASKS_MAX: usize = 64;
 /// Bytes of the name of one.

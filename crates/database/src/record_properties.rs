@@ -7,6 +7,7 @@
 use documents::{DueKind, Feature};
 use json::Value;
 
+use crate::analyzers::{self, ANALYZERS};
 use crate::backups::{self, PERIODIC_BACKUPS};
 use crate::revisions::RevisionsProperty;
 use crate::{Error, Result, due};
@@ -52,7 +53,7 @@ pub static RECORD_PROPERTIES: [RecordProperty; 57] = [
     missing("ConflictSolverConfig", "null", Feature::Replication),
     missing("DocumentsCompression", "null", Feature::DocumentsCompression),
     missing("Sorters", "{}", Feature::CustomSorters),
-    missing("Analyzers", "{}", Feature::CustomAnalyzers),
+    kept(ANALYZERS, "{}"),
     missing("Indexes", "{}", Feature::IndexesInRecord),
     kept("IndexesHistory", "{}"),
     missing("AutoIndexes", "{}", Feature::IndexesInRecord),
@@ -132,6 +133,9 @@ pub(crate) fn check(record: &Value) -> Result<()> {
                 }
                 if let Some(property) = RevisionsProperty::named(name) {
                     property.check(value)?;
+                }
+                if name == ANALYZERS {
+                    analyzers::check(value)?;
                 }
                 if name == PERIODIC_BACKUPS {
                     backups::check_tasks(value)?;

@@ -9,12 +9,29 @@ use std::sync::Arc;
 
 use documents::StoreSettings;
 use json::Value;
+use query::analysis::CustomAnalyzers;
 
+use crate::analyzers::{self, ANALYZERS};
 use crate::client_configuration::ClientConfiguration;
 use crate::due::DueSettings;
 use crate::query_settings::QueryOverrides;
 use crate::revisions::{self, BinCleaner};
 use crate::{Database, DatabaseRecord};
+
+/// What a node sets for all its databases.
+#[derive(Clone, Debug)]
+pub(crate) struct NodeSettings {
+    /// Its client configuration.
+    pub client: Arc<ClientConfiguration>,
+    /// Its custom analyzers.
+    pub analyzers: Arc<CustomAnalyzers>,
+}
+
+impl Default for NodeSettings {
+    fn default() -> NodeSettings {
+        NodeSettings { client: Arc::new(ClientConfiguration::NONE), analyzers: Arc::default() }
+    }
+}
 
 /// The settings of one database.
 #[derive(Clone, Debug)]
@@ -29,12 +46,14 @@ pub(crate) struct DatabaseSettings {
     pub due: DueSettings,
     /// The enabled cleaner of its revisions bin.
     revisions_bin: Option<BinCleaner>,
+    /// The custom analyzers that its indexes may name: its own, then those of the node.
+    analyzers: Arc<CustomAnalyzers>,
 }
 
 impl DatabaseSettings {
-    /// * `node`: the client configuration of the node.
-    pub fn of(record: &DatabaseRecord, node: &ClientConfiguration) -> DatabaseSettings {
-        let client = ClientConfiguration::merged(node, &client_configuration(record));
+    /// What a record and the node say.
+    pub fn of(record: &DatabaseRecord, node: &NodeSettings) -> DatabaseSettings {
+        let client = ClientConfiguration::merged(&node.client, &client_configuration(record));
         let mut store = StoreSettings::default();
         if let Some(separator) = client.identity_separator() {
             store.id_separator = separator;
@@ -43,7 +62,15 @@ impl DatabaseSettings {
         let revisions_bin = if record.is_disabled() { None } else { revisions::bin_cleaner(&record.value) };
         let queries = QueryOverrides::of(&record.value);
         let due = if record.is_disabled() { DueSettings::default() } else { DueSettings::of(&record.value) };
-        DatabaseSettings { client: Arc::new(client), store, queries, due, revisions_bin }
+        let analyzers = analyzers::of(record.value.get(ANALYZERS), record.name()).over(&node.analyzers);
+        DatabaseSettings {
+            client: Arc::new(client),
+            store,
+            queries,
+            due,
+            revisions_bin,
+            analyzers: Arc::new(analyzers),
+        }
     }
 
     /// Hands an open database what concerns it.
@@ -51,6 +78,7 @@ impl DatabaseSettings {
         database.documents().configure(self.store.clone());
         database.set_due_settings(self.due);
         database.revisions_bin().configure(self.revisions_bin);
+        database.set_analyzers(self.analyzers.clone());
         database.set_query_settings(self.queries.over(database.limits().queries));
     }
 }
@@ -77,6 +105,7 @@ mod tests {
             "" => ClientConfiguration::NONE,
             node => ClientConfiguration { etag: 3, value: Some(parse(node)) },
         };
+        let node = NodeSettings { client: Arc::new(node), ..NodeSettings::default() };
         let settings = DatabaseSettings::of(&DatabaseRecord { value: parse(record), etag: 7 }, &node);
         assert_eq!((settings.store.id_separator, settings.client.etag), (separator, etag), "{record}");
     }

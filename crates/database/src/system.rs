@@ -52,6 +52,7 @@ const RAFT_INDEX: &[u8] = b"raft-index";
 const TOPOLOGY_ID: &[u8] = b"topology-id";
 const SERVER_ID: &[u8] = b"server-id";
 const SERVER_WIDE_BACKUPS: &[u8] = b"server-wide-backups";
+const SERVER_WIDE_ANALYZERS: &[u8] = b"server-wide-analyzers";
 const CLIENT_CONFIGURATION: &[u8] = b"client-configuration";
 
 /// A database as it is stored: its record, and its folder unless it is in memory.
@@ -359,6 +360,21 @@ impl System {
 
     pub fn put_server_wide_backups(&self, tx: &mut WriteTransaction<'_>, backups: &[json::Value]) -> Result<()> {
         self.state.put(tx, SERVER_WIDE_BACKUPS, &json::Value::Array(backups.to_vec()).to_vec())?;
+        Ok(())
+    }
+
+    /// The analyzers of the node: an object of definitions by name.
+    pub fn server_wide_analyzers(&self) -> Result<json::Value> {
+        let tx = self.environment.read();
+        let Some(value) = self.state.get(&tx, SERVER_WIDE_ANALYZERS)? else { return Ok(json::Value::object()) };
+        match json::Value::parse(value) {
+            Ok(analyzers @ json::Value::Object(_)) => Ok(analyzers),
+            _ => Err(Error::Corrupt { rule: "the analyzers of the node are an object of JSON" }),
+        }
+    }
+
+    pub fn put_server_wide_analyzers(&self, tx: &mut WriteTransaction<'_>, analyzers: &json::Value) -> Result<()> {
+        self.state.put(tx, SERVER_WIDE_ANALYZERS, &analyzers.to_vec())?;
         Ok(())
     }
 

@@ -69,9 +69,9 @@ features! {
     DocumentsCompression, "document compression settings", "document-compression-settings",
         "RavenDB can compress the documents of chosen collections.";
     CustomSorters, "custom sorters", "custom-sorters",
-        "A custom sorter is a class in C# that compares the values of a field.";
-    CustomAnalyzers, "custom analyzers", "custom-analyzers",
-        "A custom analyzer is a class in C# that cuts a text into terms.";
+        "A custom sorter is a class in C# that compares the values of a field; no form of it is served.";
+    CustomAnalyzers, "some custom analyzers", "some-custom-analyzers",
+        "A custom analyzer is a class in C# that cuts a text into terms; the server reads the class and never runs it.";
     IndexesInRecord, "indexes in the record of a database", "indexes-in-the-record-of-a-database",
         "Index definitions are put by their own endpoint, not as a part of a database's record.";
     IndexSources, "indexes over time series", "indexes-over-time-series",

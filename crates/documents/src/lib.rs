@@ -73,8 +73,8 @@ pub use items::kinds::{ItemKind, PerKind};
 pub use maintenance::renewal::renew_database_id;
 pub use maintenance::verify::Verification;
 pub use revisions::{
-    CollectionRevisions, ImportedRevision, IncludedRevision, RevertTo, Revision, RevisionAttachment, RevisionClause,
-    RevisionIncludes, RevisionPair, RevisionPlace, RevisionsConfiguration, RevisionsOf, RevisionsWrite,
+    CollectionRevisions, ImportedRevision, IncludedRevision, RevertTo, Reverted, Revision, RevisionAttachment,
+    RevisionClause, RevisionIncludes, RevisionPair, RevisionPlace, RevisionsConfiguration, RevisionsOf, RevisionsWrite,
 };
 pub use settings::StoreSettings;
 pub use snapshot::{ByEtag, ByPrefix, LastEtags, PrefixQuery, Snapshot, Statistics};

@@ -46,7 +46,8 @@ pub struct Statistics {
     pub identity_count: u64,
     /// Contents of attachments, each counted once.
     pub content_count: u64,
-    /// References to contents: of attachments, and of revisions to what their documents had attached. RavenDB counts all of them as attachments.
+    /// References to contents: of attachments, and of revisions to what their documents had attached. RavenDB counts all of them as
+    /// attachments.
     pub content_reference_count: u64,
     /// The vector that covers all documents; empty when there was no write.
     pub change_vector: String,
@@ -269,15 +270,6 @@ impl<'s> Snapshot<'s> {
             content_reference_count: self.content_reference_count()?,
             change_vector: self.change_vector()?,
         })
-    }
-
-    /// How many references contents have: those of attachments, and those of revisions to what their documents had attached.
-    ///
-    /// # Errors
-    ///
-    /// Storage fails.
-    pub fn content_reference_count(&self) -> Result<u64> {
-        crate::attachments::contents::reference_count(&self.store.schema, &self.tx)
     }
 
     /// The id of the database, as change vectors have it.

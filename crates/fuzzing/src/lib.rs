@@ -10,6 +10,7 @@
 
 #![forbid(unsafe_code)]
 
+mod analyzers;
 mod certificates;
 mod disk;
 mod documents_file;
@@ -61,6 +62,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "form", run: streams::form, seeds: streams::form_seeds },
     Target { name: "certificates", run: certificates::certificates, seeds: certificates::seeds },
     Target { name: "settings", run: settings::settings, seeds: settings::seeds },
+    Target { name: "analyzers", run: analyzers::analyzers, seeds: analyzers::seeds },
     Target { name: "words", run: words::words, seeds: words::seeds },
     Target { name: "shapes", run: shapes::shapes, seeds: shapes::seeds },
     Target { name: "scripts", run: scripts::scripts, seeds: scripts::seeds },

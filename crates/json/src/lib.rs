@@ -31,7 +31,7 @@ mod writer;
 
 pub use error::{Error, Reason};
 pub use escape::{Text, escape_into};
-pub use limits::{DEPTH_MAX, INPUT_SIZE_MAX, PATCH_OPERATIONS_MAX, PROPERTY_NAME_SIZE_MAX};
+pub use limits::{DEPTH_MAX, INPUT_SIZE_MAX, PATCH_OPERATIONS_MAX, PATCH_WORK_MAX, PROPERTY_NAME_SIZE_MAX};
 pub use minify::Minifier;
 pub use patch::{Patch, PatchError};
 pub use path::{Path, PathMatch};

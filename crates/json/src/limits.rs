@@ -12,6 +12,9 @@ pub const INPUT_SIZE_MAX: usize = u32::MAX as usize;
 /// Operations of one [`Patch`](crate::Patch): each may copy the whole document.
 pub const PATCH_OPERATIONS_MAX: usize = 1024;
 
+/// Bytes of the document that the operations of one [`Patch`](crate::Patch) go through, all together: about a second.
+pub const PATCH_WORK_MAX: u64 = 2 << 30;
+
 /// Bytes of buffers that a [`Minifier`](crate::Minifier) keeps from text to text. One large text shall not hold memory for
 /// ever in each thread that ever saw one.
 pub(crate) const KEPT_BUFFER_SIZE_MAX: usize = 1024 * 1024;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::limits::{DEPTH_MAX, PATCH_OPERATIONS_MAX};
+use crate::limits::{DEPTH_MAX, PATCH_OPERATIONS_MAX, PATCH_WORK_MAX};
 use crate::{Kind, Raw, escape_into};
 
 /// A list of operations, checked once and applied to many documents.
@@ -74,17 +74,27 @@ impl Patch {
     /// Applies all operations, or none.
     ///
     /// * `document`: checked JSON without white space.
-    /// * `size_max`: bytes that it may have after each operation.
+    /// * `size_max`: bytes that it may have after each operation. All operations together go through [`PATCH_WORK_MAX`] bytes at most.
     ///
     /// The result may be nested deeper than [`DEPTH_MAX`].
     ///
     /// # Errors
     ///
-    /// The place that an operation names is not there, a test fails, or the document becomes too large.
+    /// The place that an operation names is not there, a test fails, or the document becomes too large; there are too many operations for
+    /// a document of its size.
     pub fn apply(&self, document: &[u8], size_max: usize) -> Result<Vec<u8>, PatchError> {
-        let mut text = document.to_vec();
+        let (mut text, mut work) = (document.to_vec(), 0);
         for (place, operation) in self.operations.iter().enumerate() {
             let number = place + 1;
+            // Each looks for its place from the beginning.
+            work += text.len() as u64;
+            if work > PATCH_WORK_MAX {
+                let rule = format!(
+                    "is one too many for a document of {} bytes: operations go through PATCH_WORK_MAX = {PATCH_WORK_MAX} bytes; send several patches",
+                    text.len()
+                );
+                return Err(PatchError { number, rule });
+            }
             operation.apply(&mut text).map_err(|rule| PatchError { number, rule })?;
             if text.len() > size_max {
                 let rule = format!("would make a document of {} bytes, over the limit of {size_max}", text.len());
@@ -352,6 +362,20 @@ mod tests {
     fn apply(document: &str, operations: &str) -> Result<String, PatchError> {
         let patch = Patch::parse(Raw::new(operations.as_bytes()))?;
         patch.apply(document.as_bytes(), 1 << 20).map(|text| String::from_utf8(text).unwrap())
+    }
+
+    #[test]
+    fn operations_on_a_large_document_are_bounded_by_what_they_go_through() {
+        let size = usize::try_from(PATCH_WORK_MAX / 100).unwrap();
+        let document = format!(r#"{{"a":1,"b":"{}"}}"#, "x".repeat(size));
+        let operations = |count: usize| {
+            let operations = vec![r#"{"op":"test","path":"/a","value":1}"#; count].join(",");
+            let patch = Patch::parse(Raw::new(format!("[{operations}]").as_bytes())).unwrap();
+            patch.apply(document.as_bytes(), usize::MAX).map(|text| text.len())
+        };
+        assert_eq!(operations(3), Ok(document.len()));
+        let refused = operations(100).unwrap_err();
+        assert!(refused.number == 100 && refused.rule.contains("PATCH_WORK_MAX"), "{refused:?}");
     }
 
     /// The examples of appendix A of RFC 6902, and what surrounds them.

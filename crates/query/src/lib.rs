@@ -9,6 +9,7 @@
 //! * [`index`]: how an index is stored: terms to entries, entries to documents.
 //! * [`indexing`]: keeps an index up to date with its documents.
 //! * [`execute`]: runs a planned query on one snapshot of an index.
+//! * [`sorters`]: why a custom sorter is refused.
 //! * [`spelling`]: the name that a misspelt one may mean.
 //!
 //! Nothing here knows of HTTP or users.
@@ -18,6 +19,7 @@
 #![forbid(unsafe_code)]
 
 pub mod analysis;
+mod csharp;
 pub mod definition;
 pub mod execute;
 pub mod functions;
@@ -27,6 +29,7 @@ pub mod limits;
 pub mod mapping;
 pub mod plan;
 pub mod rql;
+pub mod sorters;
 pub mod spatial;
 pub mod spelling;
 mod varint;

@@ -30,6 +30,9 @@ pub const BOUND_SIZE_MAX: usize = (TERM_SIZE_MAX - 3) * 2 / 3;
 /// Characters of a word of a text, as in Lucene: what is longer is no word that anybody looks for, and is left out.
 pub const WORD_LENGTH_MAX: usize = 255;
 
+/// Filters of a custom analyzer: each word passes all of them.
+pub const ANALYZER_FILTERS_MAX: usize = 64;
+
 /// Parts of one word, such as the parts of a host's name: where a word may begin, its end is looked for no further than this.
 pub(crate) const WORD_PARTS_MAX: usize = 32;
 

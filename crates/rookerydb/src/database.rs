@@ -227,9 +227,10 @@ impl Database {
     /// As [`Self::put_index`].
     pub fn put_index_json(&self, json: &str) -> Result<()> {
         let given = json::Value::parse(json.as_bytes()).map_err(|error| Error::Invalid(error.to_string()))?;
-        let definition = MapIndex::from_json(&given).map_err(of_definition)?;
+        let database = self.open()?;
+        let definition = MapIndex::with_analyzers(&given, &database.analyzers()).map_err(of_definition)?;
         let settings = IndexSettings::from_json(&given).map_err(of_definition)?;
-        self.open()?.indexes().put(definition, settings).map_err(of_database)
+        database.indexes().put(definition, settings).map_err(of_database)
     }
 
     /// Deletes an index. True if there was one.

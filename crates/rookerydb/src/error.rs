@@ -94,6 +94,7 @@ pub(crate) fn of_database(error: database::Error) -> Error {
         E::BulkInsert { cause, .. } => of_database(*cause),
         E::BadName { .. }
         | E::BadRecord { .. }
+        | E::Analyzer(_)
         | E::BadStream { .. }
         | E::Script { .. }
         | E::Load(_)

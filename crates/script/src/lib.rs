@@ -44,6 +44,6 @@ pub use limits::{Limits, SCRIPT_SIZE_MAX};
 pub use memory::{Reservation, Reserve, reserving};
 pub use outcome::{Effect, Outcome};
 pub use program::{Body, Input, Program, Run, is_name};
-pub use stop::{Stop, stoppable};
+pub use stop::{Stop, is_stopped, stoppable};
 pub use syntax::{SyntaxError, syntax_error};
 pub use token::{Token, TokenKind, tokens};

@@ -30,7 +30,7 @@ pub fn stoppable<R>(stop: Stop, work: impl FnOnce() -> R) -> R {
 }
 
 /// Whether the scripts of this thread are to stop.
-pub(crate) fn is_stopped() -> bool {
+pub fn is_stopped() -> bool {
     let stop = STOP.with_borrow(Clone::clone);
     stop.is_some_and(|stop| stop())
 }

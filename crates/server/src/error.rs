@@ -93,6 +93,9 @@ pub(crate) enum Error {
     /// The definition of an index is not acceptable.
     #[error("{0}")]
     IndexDefinition(DefinitionError),
+    /// The code of a custom sorter is wrong.
+    #[error(transparent)]
+    Sorter(query::sorters::SorterRefused),
     /// Indexes do not have what was written in the time that was given to them.
     #[error(
         "After waiting for {} s, could not verify that all indexes has caught up with the changes as of etag: {etag}. \
@@ -332,6 +335,9 @@ impl Error {
                 Shape::refused("Raven.Client.Exceptions.Documents.Indexes.IndexDoesNotExistException")
             }
             Error::IndexDefinition(error) => definition_shape(error),
+            Error::Sorter(_) => {
+                Shape::refused("Raven.Client.Exceptions.Documents.Compilation.SorterCompilationException")
+            }
             Error::NotIndexed { .. } => Shape::new(StatusCode::REQUEST_TIMEOUT, RAVEN_TIMEOUT),
             Error::BulkInsert { cause, .. } => bulk_insert_shape(cause.status()),
             // A conflict would be rebuilt as one of a single document.
@@ -543,6 +549,7 @@ fn database_shape(error: &database::Error) -> Shape {
         E::InsideOfAnother { .. } => Shape::failed(INVALID_OPERATION),
         E::BadName { .. } | E::BadRequestId { .. } => Shape::refused(BAD_REQUEST),
         E::NotSupported(_) => Shape::new(StatusCode::NOT_IMPLEMENTED, NOT_SUPPORTED),
+        E::Analyzer(_) => Shape::refused("Raven.Client.Exceptions.Documents.Compilation.AnalyzerCompilationException"),
         E::BadRecord { .. } | E::BadPrincipal { .. } | E::BadBackup { .. } => Shape::refused(ARGUMENT),
         E::BadSubscription { .. } | E::BadFeed { .. } => Shape::refused(ARGUMENT),
         E::FeedGone { .. } => Shape::new(StatusCode::GONE, INVALID_OPERATION),
@@ -656,7 +663,7 @@ fn index_shape(error: &query::index::Error) -> Shape {
         E::Corrupt { .. } | E::OlderFormat { .. } | E::NewerFormat { .. } | E::NotAnIndex | E::Bug => {
             Shape::failed("Raven.Client.Exceptions.Documents.Indexes.IndexInvalidException")
         }
-        E::TooManyFields { .. } | E::TooManyFailures { .. } => {
+        E::TooManyFields { .. } | E::TooManyFailures { .. } | E::NoAnalyzer(_) => {
             Shape::refused("Raven.Client.Exceptions.Documents.Indexes.IndexInvalidException")
         }
         E::Interrupted => Shape::failed("System.OperationCanceledException"),

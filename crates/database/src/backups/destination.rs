@@ -10,7 +10,7 @@ use documents::Feature;
 
 use super::configuration::DestinationSettings;
 use super::failure::DestinationError;
-use super::spool::Spool;
+use super::spool::{PARTIAL, Spool};
 use crate::{Error, Result};
 
 /// A file in a destination.
@@ -83,9 +83,6 @@ impl OpenDestination for FoldersOnly {
 pub struct FolderDestination {
     folder: PathBuf,
 }
-
-/// What a file that is not whole yet has behind its name.
-pub(crate) const PARTIAL: &str = ".partial";
 
 impl FolderDestination {
     /// The folder, which the first file makes.
@@ -198,15 +195,6 @@ fn open_regular(path: &Path) -> io::Result<File> {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
     }
     Ok(file)
-}
-
-/// Makes a file that no other user of this machine reads.
-pub(crate) fn create_private(path: &Path) -> io::Result<File> {
-    let mut options = fs::OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
 }
 
 pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {

@@ -26,7 +26,7 @@ use crate::request_ids::Request;
 use crate::smuggler::{ItemType, SmugglerOptions, SmugglerResult, restored_record};
 use crate::{
     Database, DatabaseRecord, Databases, Error, Operation, OperationId, OperationResult, OperationStatus, Progress,
-    Result, name, record_properties,
+    Result, analyzers, name, record_properties,
 };
 
 /// What is to be restored.
@@ -351,6 +351,7 @@ impl<'d> Unfinished<'d> {
             databases.system.note_deleting(folder)?;
         }
         let database = databases.open_database(&draft, folder.as_deref(), Opening::New)?;
+        database.set_analyzers(databases.server_wide_analyzers());
         if let Some(folder) = &folder {
             databases.deleted.lock().insert(folder.clone(), DatabaseRef::of(&database));
         }
@@ -386,6 +387,7 @@ impl<'d> Unfinished<'d> {
     fn make_known(mut self, request: &RestoreRequest, record: Value) -> Result<()> {
         let (databases, name) = (self.databases, request.name.as_str());
         let mut record = restored_record(&record);
+        analyzers::leave_out_unserved(&mut record);
         if record_properties::check(&record).is_err() {
             // Settings of another version do not keep anybody from the documents.
             tracing::warn!(

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use documents::Date;
 
-use super::destination::{Destination, PARTIAL};
+use super::destination::Destination;
 use super::names::{self, BackupName};
+use super::spool::PARTIAL;
 use crate::Result;
 
 /// Removes what is older than `age` of one database and node, and what backups left that did not end.

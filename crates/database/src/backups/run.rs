@@ -9,12 +9,12 @@ use documents::{Date, Etag};
 use storage::Position;
 
 use super::configuration::{BackupConfiguration, BackupKind, DestinationKind};
-use super::destination::{self, Destination, FolderDestination, PARTIAL};
+use super::destination::{self, Destination, FolderDestination};
 use super::file::{BackupFile, CompressedFile};
 use super::names::{self, BackupName, FileKind};
 use super::result::{BackupResult, UploadCounts};
 use super::snapshot;
-use super::spool::Spool;
+use super::spool::{PARTIAL, Spool};
 use super::status::BackupStatus;
 use crate::clock::{Clock, later};
 use crate::smuggler::{DumpWriter, ItemType, SmugglerOptions, SmugglerResult, indexes_hash};

@@ -3,11 +3,13 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use super::destination::{PARTIAL, create_private};
 use crate::{Error, Result, folders};
 
 /// The folder of files that are written for other places, below that of the node. What is left in it goes when the node is opened.
 pub(crate) const IN_PROGRESS: &str = "backups-in-progress";
+
+/// What a file that is not whole yet has behind its name.
+pub(crate) const PARTIAL: &str = ".partial";
 
 /// A path of a file that goes when this is dropped, if the file is still there under this name.
 pub(crate) struct Spool(PathBuf);
@@ -42,4 +44,13 @@ impl Drop for Spool {
             _ => {}
         }
     }
+}
+
+/// Makes a file that no other user of this machine reads.
+pub(crate) fn create_private(path: &Path) -> std::io::Result<File> {
+    let mut options = std::fs::OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
 }

@@ -4,7 +4,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use query::definition::{Analysis, AutomaticIndex, Field};
+use query::definition::{AnalysisKind, AutomaticIndex, Field};
 use query::index::{FieldContents, IndexSnapshot};
 
 use super::open::Index;
@@ -55,7 +55,7 @@ impl Index {
         for field in needed.fields().iter().filter(|field| !field.needs.is_spatial && !field.needs.is_vector) {
             let at = definition.fields().iter().position(|own| own.name.path == field.name.path);
             let Some(at) = at.filter(|at| !self.known_fields().is_known(*at)) else { continue };
-            match snapshot.field_contents(&field.name.stored(Analysis::LowerCase))? {
+            match snapshot.field_contents(&field.name.stored(AnalysisKind::LowerCase))? {
                 FieldContents::Values => self.known_fields().set(at),
                 // A group has null where its documents lack the field.
                 FieldContents::NullsAlone if definition.group_by().is_empty() => self.known_fields().set(at),

@@ -22,7 +22,7 @@ pub(crate) mod wire;
 
 pub use advice::{Action, Advice, Problem};
 pub(crate) use compacting::IndexCompaction;
-pub use open::Index;
+pub use open::{Index, NO_ANALYZER};
 pub(crate) use pool::IndexingPool;
 pub use registry::{Explanation, Indexes};
 pub use state::{IndexStatistics, IndexingBatch, IndexingStatus};

@@ -19,6 +19,9 @@ use super::turns::{Scratch, TimeUsed};
 use super::usage::Usage;
 use crate::{Error, Result, folders};
 
+/// How the error of an index begins that has no analyzer for a field.
+pub const NO_ANALYZER: &str = "Could not create analyzer";
+
 /// The prefix of the name of a replacement.
 const REPLACEMENT: &str = "ReplacementOf/";
 
@@ -90,7 +93,9 @@ impl Index {
             ..IndexState::default()
         };
         // It stopped, and stays so until it is built anew.
-        let failure = state.too_many_failures();
+        let lacks_analyzer = definition.as_map().and_then(|map| map.lacks_analyzer());
+        let no_analyzer = || lacks_analyzer.map(|lacks| query::index::Error::NoAnalyzer(lacks.to_string()));
+        let failure = state.too_many_failures().or_else(no_analyzer);
         let known_fields = KnownFields::new(definition.as_automatic().map_or(0, |automatic| automatic.fields().len()));
         let name = definition.name();
         let outputs = definition.output().zip(output).map(|(output, stored)| Outputs::new(output, stored));
@@ -127,6 +132,16 @@ impl Index {
     pub(super) fn of_database(mut self, name: &str) -> Index {
         name.clone_into(&mut self.database);
         self
+    }
+
+    /// Keeps among its errors that a field has no analyzer, if that is so.
+    pub(super) fn note_lacking_analyzer(&self) -> Result<()> {
+        let lacks = self.definition.as_map().and_then(|map| map.lacks_analyzer());
+        let Some(lacks) = lacks else { return Ok(()) };
+        tracing::error!(database = self.database, index = self.name(), error = %lacks, "an index failed");
+        let message = format!("{NO_ANALYZER}: {lacks}");
+        let errors = vec![IndexError { at: Date::now(), document: None, message }];
+        Ok(self.store()?.note(&Notes { errors, ..Notes::default() })?)
     }
 
     /// The name of its database.

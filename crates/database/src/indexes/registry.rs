@@ -481,21 +481,29 @@ impl Indexes {
         Ok(())
     }
 
-    /// Builds an index anew. False: there is none of this name.
+    /// Builds an index anew, with the custom analyzers that there are now. If one that a field names is gone, the index fails. False: there
+    /// is none of this name.
     ///
     /// # Errors
     ///
     /// Storage fails.
     pub fn reset(&self, name: &str) -> Result<bool> {
+        self.build_anew(name, true)
+    }
+
+    /// * `takes_analyzers`: whether custom analyzers are those that there are now, or stay what they were.
+    pub(super) fn build_anew(&self, name: &str, takes_analyzers: bool) -> Result<bool> {
         let _changing = self.changing.lock();
         let Some(index) = self.by_name(name) else { return Ok(false) };
-        let StoredIndex { definition, settings, is_replacement, created, output, history, .. } = index.stored();
-        let stored = StoredIndex { output, history, ..StoredIndex::new(definition, settings, is_replacement, created) };
         let database = self.database()?;
+        let StoredIndex { definition, settings, is_replacement, created, output, history, .. } = index.stored();
+        let definition = if takes_analyzers { with_analyzers_of(definition, &database) } else { definition };
+        let stored = StoredIndex { output, history, ..StoredIndex::new(definition, settings, is_replacement, created) };
         database.write(&Write::Definitions(vec![stored.put()]))?;
         // If it fails the old one stays, with its folder.
         let anew = self.open_stored(stored, Etag::MAX).inspect_err(|_| undo(&database, index.stored().put()))?;
         anew.pause(index.is_paused());
+        anew.note_lacking_analyzer()?;
         self.change_open(|open| {
             open.retain(|other| !Arc::ptr_eq(other, &index));
             open.push(anew.clone());
@@ -520,7 +528,7 @@ impl Indexes {
             match index.failure() {
                 // It does nothing any more; when it is reset it begins anew. That it failed must not be lost, or it would go on from
                 // before.
-                Some(query::index::Error::TooManyFailures { .. }) => {
+                Some(query::index::Error::TooManyFailures { .. } | query::index::Error::NoAnalyzer(_)) => {
                     index.flush()?;
                     continue;
                 }
@@ -600,6 +608,21 @@ fn is_being_replaced(index: &Index, open: &[Arc<Index>]) -> bool {
 /// Whether an index is what a definition asks for.
 fn is_same(index: &Index, definition: &MapIndex) -> bool {
     index.definition().as_map().is_some_and(|map| map.is_same(definition.given()))
+}
+
+/// A definition with the custom analyzers that its database has now. One that cannot be compiled any more stays as it is.
+fn with_analyzers_of(definition: IndexDefinition, database: &Database) -> IndexDefinition {
+    let Some(map) = definition.as_map() else { return definition };
+    if map.analyzers().is_empty() && map.lacks_analyzer().is_none() {
+        return definition;
+    }
+    match MapIndex::without_some_analyzers(map.given(), &database.analyzers()) {
+        Ok(map) => IndexDefinition::Map(Arc::new(map)),
+        Err(error) => {
+            tracing::error!(database = database.name(), index = map.name(), %error, "an index keeps its analyzers");
+            definition
+        }
+    }
 }
 
 /// Stores the definition of before, after an index could not be opened; the error to report is the one of opening.

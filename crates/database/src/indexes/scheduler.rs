@@ -354,8 +354,12 @@ impl Indexes {
         for index in self.open.load_full().iter() {
             let done = match index.failure() {
                 // It would fail again.
-                Some(query::index::Error::TooManyFailures { .. } | query::index::Error::Bug) => Ok(()),
-                Some(_) => self.reset(index.name()).map(drop),
+                Some(
+                    query::index::Error::TooManyFailures { .. }
+                    | query::index::Error::NoAnalyzer(_)
+                    | query::index::Error::Bug,
+                ) => Ok(()),
+                Some(_) => self.build_anew(index.name(), false).map(drop),
                 None => index.keep_last_query(Usage::is_due).and_then(|()| index.flush_if_idle().map(drop)),
             };
             if let Err(error) = done {

@@ -8,12 +8,14 @@
 //!
 //! In place of `Automatic`, `Map` has the definition as a client gave it. A replacement is kept under a name of its own. Where results
 //! become documents, there is also `Output`: `{"Number":6,"Former":[{"Prefix":"Totals/6/","References":"Totals/References"}]}`; where the
-//! index had other definitions before, `History`: `[{"Map":{..},"Created":"2026-.."}]`, the newest first.
+//! index had other definitions before, `History`: `[{"Map":{..},"Created":"2026-.."}]`, the newest first; where fields name custom
+//! analyzers, `Analyzers`: `{"Mine":{"Name":"Mine","Code":".."}}`, as they were when the index was defined or last reset.
 
 use std::sync::Arc;
 
 use documents::{Date, DefinitionChange, Snapshot, id};
 use json::Value;
+use query::analysis::CustomAnalyzers;
 use query::definition::{AutomaticIndex, IndexDefinition, IndexSettings, MapIndex, Output};
 
 use super::open::Index;
@@ -151,7 +153,12 @@ impl StoredIndex {
                 IndexDefinition::Automatic(index)
             }
             (_, Some(given)) => {
-                let index = MapIndex::from_json(given).map_err(|error| error.to_string())?;
+                let mut refused = None;
+                let analyzers = CustomAnalyzers::from_json(value.get("Analyzers"), |_, reason| refused = Some(reason));
+                if let Some(refused) = refused {
+                    return Err(refused.to_string());
+                }
+                let index = MapIndex::without_some_analyzers(given, &analyzers).map_err(|error| error.to_string())?;
                 IndexDefinition::Map(Arc::new(index))
             }
             (None, None) => return Err("it is of no kind that is known".to_owned()),
@@ -186,7 +193,12 @@ impl StoredIndex {
         let mut value = Value::object();
         match &self.definition {
             IndexDefinition::Automatic(index) => value.set("Automatic", index.to_json()),
-            IndexDefinition::Map(index) => value.set("Map", index.given().clone()),
+            IndexDefinition::Map(index) => {
+                value.set("Map", index.given().clone());
+                if !index.analyzers().is_empty() {
+                    value.set("Analyzers", index.analyzers().to_json());
+                }
+            }
         }
         value.set("Settings", self.settings.to_json());
         value.set("IsReplacement", Value::Bool(self.is_replacement));

@@ -8,9 +8,10 @@ use json::Raw;
 use query::execute::Loads;
 use query::plan::ScriptClause;
 use script::{Document, Input};
+use storage::memory::MemoryReservation;
 
 use super::host::document;
-use super::runner::{Prepared, run};
+use super::runner::{Prepared, hold, run};
 use crate::{Database, Error, Result};
 
 /// The clause `update` of a query, ready to be run.
@@ -18,6 +19,8 @@ pub struct QueryPatch<'d> {
     database: &'d Database,
     prepared: Prepared,
     loads: Loads<'d>,
+    /// Of the batch that documents come to.
+    memory: MemoryReservation,
 }
 
 /// The outcome for one document.
@@ -45,7 +48,8 @@ impl<'d> QueryPatch<'d> {
             .map_err(wrong)?;
         prepared.program.check().map_err(wrong)?;
         let prepared = Prepared { printed: "Output", ..prepared };
-        Ok(QueryPatch { database, prepared, loads: Loads::new(&update.loads) })
+        let memory = database.limits().memory.reservation();
+        Ok(QueryPatch { database, prepared, loads: Loads::new(&update.loads), memory })
     }
 
     /// Patches documents in one transaction; gives what became of each. Those that are gone are left out.
@@ -79,7 +83,7 @@ impl<'d> QueryPatch<'d> {
     ///
     /// [`Error::Script`]; storage fails.
     pub fn test(&mut self, id: &str) -> Result<PatchReport> {
-        let mut batch = Batch::new();
+        let mut batch = Batch::new().keeping_originals();
         let request = PatchRequest { returns_document: true, ..QueryPatch::request() };
         batch.patch(id, Expected::Any, request)?;
         let snapshot = self.database.read();
@@ -121,5 +125,9 @@ impl ScriptRunner for &mut QueryPatch<'_> {
         };
         let inputs: Vec<Input<'_>> = self.loads.inputs(&loaded).collect();
         run(self.database, &self.prepared, &inputs, id, document, view)
+    }
+
+    fn hold(&mut self, size: usize) -> Result<()> {
+        hold(&mut self.memory, size)
     }
 }

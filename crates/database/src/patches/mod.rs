@@ -14,6 +14,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use documents::{Batch, Outcome, ScriptRunner, Write};
+use storage::memory::Memory;
 
 use crate::limits::PATCH_TRIES_MAX;
 use crate::{Database, Error, Result};
@@ -35,17 +36,19 @@ impl PatchAttempts {
 impl Database {
     /// Runs the scripts of a batch, and gives it with plain commands in their place. For threads that may wait.
     ///
+    /// * `memory`: for what they come to, which grows with the documents and not with the scripts.
+    ///
     /// # Errors
     ///
-    /// [`Error::Script`]; [`Error::Canceled`] if the database is closed meanwhile, or the caller's [`script::stoppable`] says so; a
-    /// document is not as the batch expects it; storage fails.
-    pub fn resolve(self: &Arc<Self>, batch: &Batch) -> Result<Batch> {
+    /// [`Error::Script`]; too much memory is needed; [`Error::Canceled`] if the database is closed meanwhile, or the
+    /// caller's [`script::stoppable`] says so; a document is not as the batch expects it; storage fails.
+    pub fn resolve(self: &Arc<Self>, batch: &Batch, memory: &Arc<Memory>) -> Result<Batch> {
         if let Some(Some(database)) = self.gate.moved_to() {
-            return database.resolve(batch);
+            return database.resolve(batch, memory);
         }
         let database = self.clone();
         let stop = Rc::new(move || database.is_closed());
-        script::stoppable(stop, || batch.resolve(&self.read(), &mut Runner::new(self)))
+        script::stoppable(stop, || batch.resolve(&self.read(), &mut Runner::new(self, memory)))
     }
 
     /// Writes a batch, running the scripts of its patches before, and again while another write changes what they read. For threads that
@@ -56,7 +59,8 @@ impl Database {
     /// As [`Self::resolve`] and [`Self::execute`].
     pub fn execute_patches(self: &Arc<Self>, batch: &Batch) -> Result<Outcome> {
         let database = self.clone();
-        script::stoppable(Rc::new(move || database.is_closed()), || self.write_resolved(batch, &mut Runner::new(self)))
+        let mut runner = Runner::new(self, &self.limits().memory);
+        script::stoppable(Rc::new(move || database.is_closed()), || self.write_resolved(batch, &mut runner))
     }
 
     /// Resolves and writes, and retries while concurrent writes invalidate the result.

@@ -1,8 +1,11 @@
 //! Running the scripts of a batch.
 
+use std::sync::Arc;
+
 use documents::{PatchInput, PatchRun, PatchScript, ScriptRunner, View};
 use json::Raw;
 use script::{Body, Document, Input, Program, Run, is_name};
+use storage::memory::{Memory, MemoryReservation};
 
 use super::debug::debug;
 use super::host::{PatchHost, document};
@@ -13,6 +16,8 @@ pub(super) struct Runner<'d> {
     database: &'d Database,
     /// The last script: a batch mostly has one for all of its documents.
     last: Option<(PatchScript, Prepared)>,
+    /// Of the batch that the patches come to.
+    memory: MemoryReservation,
 }
 
 /// A script with its arguments.
@@ -52,8 +57,9 @@ impl Prepared {
 }
 
 impl<'d> Runner<'d> {
-    pub fn new(database: &'d Database) -> Runner<'d> {
-        Runner { database, last: None }
+    /// * `memory`: for the batch that the patches come to.
+    pub fn new(database: &'d Database, memory: &Arc<Memory>) -> Runner<'d> {
+        Runner { database, last: None, memory: memory.reservation() }
     }
 }
 
@@ -75,6 +81,22 @@ impl ScriptRunner for Runner<'_> {
         let Some((_, prepared)) = &self.last else { unreachable!("it was prepared above") };
         run(self.database, prepared, &[], id, document, view)
     }
+
+    fn hold(&mut self, size: usize) -> Result<()> {
+        hold(&mut self.memory, size)
+    }
+}
+
+/// Goes on with a batch that has come to `size` bytes.
+///
+/// # Errors
+///
+/// [`Error::Canceled`] if its client is gone, or its database is closed; it takes more memory than there is.
+pub(super) fn hold(memory: &mut MemoryReservation, size: usize) -> Result<()> {
+    if script::is_stopped() {
+        return Err(Error::Canceled);
+    }
+    Ok(memory.grow(size)?)
 }
 
 /// Runs a script on one document.

@@ -6,9 +6,7 @@
 use std::sync::Arc;
 
 use documents::limits::REVISED_DOCUMENTS_AT_ONCE;
-use documents::{
-    Date, EMPTY_COLLECTION, Flags, RevertTo, RevisionsConfiguration, RevisionsOf, RevisionsWrite, Snapshot, Write,
-};
+use documents::{Answer, Reverted, RevisionsOf, RevisionsWrite, Snapshot, Write};
 
 use super::report::{RevisionsReport, RevisionsWork};
 use crate::limits::REVISIONS_WARNINGS_MAX;
@@ -87,7 +85,13 @@ impl RevisionsOperation {
                 (self.write_of(&snapshot, found, &mut report)?, last)
             };
             if let Some(write) = write {
-                report.changed += self.database.write_blocking(&Write::Revisions(write))?.count()?;
+                match self.database.write_blocking(&Write::Revisions(write))? {
+                    Answer::Reverted(Reverted { changed, to_oldest }) => {
+                        report.changed += changed;
+                        self.warn_of_oldest(to_oldest, &mut report);
+                    }
+                    answer => report.changed += answer.count()?,
+                }
             }
             self.operation.set_progress(Progress {
                 processed: report.scanned_documents,
@@ -100,6 +104,18 @@ impl RevisionsOperation {
                 Some(last) => last,
                 None => return Ok(report),
             });
+        }
+    }
+
+    fn warn_of_oldest(&self, document_ids: Vec<String>, report: &mut RevisionsReport) {
+        let RevisionsWork::Revert { time, .. } = &self.work else { return };
+        let warning = format!(
+            "Reverted to oldest revision, since no revision prior to '{time}' was found and older ones were removed."
+        );
+        for document_id in document_ids {
+            if report.warnings.len() < REVISIONS_WARNINGS_MAX {
+                report.warnings.insert(document_id, warning.clone());
+            }
         }
     }
 
@@ -128,68 +144,7 @@ impl RevisionsOperation {
                 Some(RevisionsWrite::Enforce { document_ids, with_forced: *with_forced })
             }
             RevisionsWork::Adopt { .. } => Some(RevisionsWrite::Adopt { document_ids }),
-            RevisionsWork::Revert { time, .. } => {
-                let configuration = self.database.documents().stamp().revisions;
-                let mut reverts = Vec::new();
-                for document_id in document_ids {
-                    if let Some(to) = revert_of((snapshot, &configuration), &document_id, *time, report)? {
-                        reverts.push((document_id, to));
-                    }
-                }
-                (!reverts.is_empty()).then_some(RevisionsWrite::Revert(reverts))
-            }
+            RevisionsWork::Revert { time, .. } => Some(RevisionsWrite::RevertToTime { document_ids, time: *time }),
         })
-    }
-}
-
-/// What a document has to become to be as it was at a time; `None`: it is so.
-fn revert_of(
-    (snapshot, configuration): (&Snapshot<'_>, &RevisionsConfiguration),
-    document_id: &str,
-    time: Date,
-    report: &mut RevisionsReport,
-) -> Result<Option<RevertTo>> {
-    let current = snapshot.get(document_id)?;
-    if let Some(at_time) = snapshot.revision_before(document_id, time)? {
-        let document = at_time.document()?;
-        return Ok(match &current {
-            None if at_time.is_deletion() => None,
-            Some(_) if at_time.is_deletion() => Some(RevertTo::Deleted),
-            Some(current) if current.has_change_vector(&document.change_vector()) => None,
-            Some(current)
-                if current.body().bytes() == document.body().bytes()
-                    && current.stored_metadata() == document.stored_metadata() =>
-            {
-                None
-            }
-            _ => Some(RevertTo::Vector(document.change_vector())),
-        });
-    }
-    // There was no such document, or the revisions of that time are gone: the first one that is there tells.
-    if current.is_none() {
-        return Ok(None);
-    }
-    let count = snapshot.revision_count(document_id)?;
-    let Some(oldest) = snapshot.revisions(document_id, count.saturating_sub(1), 1)?.first().copied() else {
-        return Ok(None);
-    };
-    let oldest = snapshot.revision_at(oldest)?;
-    let document = oldest.document()?;
-    let is_made_later = document.flags().has(Flags::FROM_OLD_DOCUMENT) || document.flags().has(Flags::FORCE_CREATED);
-    let limits = configuration.of(document.collection().as_deref().unwrap_or(EMPTY_COLLECTION));
-    let is_limited =
-        limits.is_some_and(|limits| limits.age_min.is_some() || limits.count_min.is_some_and(|kept| count >= kept));
-    if !is_made_later && !is_limited {
-        return Ok(Some(RevertTo::Deleted));
-    }
-    if report.warnings.len() < REVISIONS_WARNINGS_MAX {
-        let warning = format!(
-            "Reverted to oldest revision, since no revision prior to '{time}' was found and older ones were removed."
-        );
-        report.warnings.insert(document_id.to_owned(), warning);
-    }
-    match current.is_some_and(|current| current.has_change_vector(&document.change_vector())) || oldest.is_deletion() {
-        true => Ok(None),
-        false => Ok(Some(RevertTo::Vector(document.change_vector()))),
     }
 }

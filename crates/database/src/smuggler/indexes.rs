@@ -3,6 +3,7 @@
 //! Defined indexes stand there as their clients gave them. Automatic ones have a form of their own, with numbers for enumerations.
 
 use json::{Kind, Raw, Value, Writer};
+use query::analysis::CustomAnalyzers;
 use query::definition::{
     ALL_DOCUMENTS, AutomaticIndex, COUNT, DefinitionError, Field, FieldName, FieldNeeds, GroupedBy, IndexDefinition,
     IndexSettings, LockMode, MapIndex, Priority, SettingsOf, check_index_name,
@@ -156,6 +157,7 @@ pub(crate) fn put(
     database: &Database,
     element: Raw<'_>,
     options: &SmugglerOptions,
+    analyzers: &CustomAnalyzers,
 ) -> (String, Result<(), IndexRefused>) {
     let definition = element.get("IndexDefinition").filter(|definition| definition.kind() == Kind::Object);
     let Some(definition) = definition else {
@@ -166,12 +168,17 @@ pub(crate) fn put(
     let put = match Value::parse(definition.bytes()) {
         Err(error) => Err(IndexRefused::Definition(error.to_string())),
         Ok(definition) if is_automatic => put_automatic(database, &definition),
-        Ok(definition) => put_defined(database, definition, options),
+        Ok(definition) => put_defined(database, definition, options, analyzers),
     };
     (name, put)
 }
 
-fn put_defined(database: &Database, mut given: Value, options: &SmugglerOptions) -> Result<(), IndexRefused> {
+fn put_defined(
+    database: &Database,
+    mut given: Value,
+    options: &SmugglerOptions,
+    analyzers: &CustomAnalyzers,
+) -> Result<(), IndexRefused> {
     if options.removes_analyzers
         && let Some(fields) = given.get("Fields").map(without_analyzers)
     {
@@ -181,7 +188,7 @@ fn put_defined(database: &Database, mut given: Value, options: &SmugglerOptions)
     if given.get("State").and_then(Value::as_str).is_some_and(|state| state != "Disabled") {
         given.remove("State");
     }
-    let definition = MapIndex::from_json(&given)?;
+    let definition = MapIndex::with_analyzers(&given, &analyzers.over(&database.analyzers()))?;
     check_index_name(definition.name())?;
     if let Some(Value::Object(settings)) = given.get("Configuration") {
         for (name, value) in settings {

@@ -4,6 +4,7 @@ use documents::{ConstraintChange, UniqueConstraint, Write};
 use json::{Value, Writer};
 
 use super::{SmugglerOptions, SmugglerResult};
+use crate::analyzers::ANALYZERS;
 use crate::backups::PERIODIC_BACKUPS;
 use crate::{Database, Error, Result};
 
@@ -90,8 +91,9 @@ pub(crate) fn restored(dumped: &Value) -> Value {
 }
 
 /// The parts that can be taken over: the name in options and in the record, and the value where there is none.
-const PARTS: [(&str, &str); 8] = [
+const PARTS: [(&str, &str); 9] = [
     ("LockMode", "\"Unlock\""),
+    (ANALYZERS, "{}"),
     ("Client", "null"),
     ("Expiration", "null"),
     ("Refresh", "null"),

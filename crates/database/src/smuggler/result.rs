@@ -76,6 +76,9 @@ impl SmugglerResult {
     ///
     /// * `part`: as options name it.
     pub fn note_record(&mut self, part: &'static str) {
+        if self.record.contains(&part) {
+            return;
+        }
         self.record.push(part);
         self.say("INFO", &format!("The part '{part}' of the record of the database was taken over."));
     }

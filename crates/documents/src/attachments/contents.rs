@@ -202,6 +202,16 @@ impl<'s> Snapshot<'s> {
         }
     }
 
+    /// How many references contents have: those of attachments, and those of revisions to what their documents had attached.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails.
+    pub fn content_reference_count(&self) -> Result<u64> {
+        let (schema, _, tx) = self.parts();
+        reference_count(schema, tx)
+    }
+
     /// Whether the room of removed contents is left to be freed.
     ///
     /// # Errors

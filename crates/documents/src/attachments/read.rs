@@ -19,6 +19,24 @@ pub struct Attachment<'t> {
     value: Value<'t>,
 }
 
+/// An attachment of a document, by what makes it another one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ListedAttachment {
+    pub name: String,
+    pub content_type: String,
+    pub hash: ContentHash,
+}
+
+impl ListedAttachment {
+    pub fn of(attachment: &Attachment<'_>) -> ListedAttachment {
+        ListedAttachment {
+            name: attachment.name().to_owned(),
+            content_type: attachment.content_type().to_owned(),
+            hash: attachment.hash(),
+        }
+    }
+}
+
 impl<'t> Attachment<'t> {
     pub(crate) fn new(record: &'t [u8], names: &'t Names) -> Result<Attachment<'t>> {
         Self::of(Item::new(record, names)?)?.ok_or(Error::Corrupt { rule: "the key of an attachment leads to one" })

@@ -3,6 +3,7 @@
 use super::command::{AttachmentAction, AttachmentCommand, AttachmentDetails};
 use super::content::NewContent;
 use super::list;
+use super::read::ListedAttachment;
 use super::value::Value;
 use crate::error::Actual;
 use crate::ids::{id, owned};
@@ -182,6 +183,33 @@ impl Writing<'_, '_> {
         }
         self.remove_attachment(&attachment, &key)?;
         Ok(true)
+    }
+
+    /// Gives a document exactly these attachments, whose contents are there.
+    pub(crate) fn set_attachments(&mut self, document_id: &str, wanted: &[ListedAttachment]) -> Result<()> {
+        let document_key = id::lower(document_id);
+        let stored = super::read::all(&self.store.schema, &self.store.names, &*self.tx, &document_key)?;
+        let stored: Vec<ListedAttachment> = stored.iter().map(ListedAttachment::of).collect();
+        if stored == wanted {
+            return Ok(());
+        }
+        for ListedAttachment { name, .. } in &stored {
+            if !wanted.iter().any(|wanted| id::is_same(&wanted.name, name)) {
+                self.delete_attachment(document_id, name, &Expected::Any)?;
+            }
+        }
+        for attachment in wanted.iter().filter(|wanted| !stored.contains(wanted)) {
+            self.put_attachment(&Put {
+                document_id,
+                name: &attachment.name,
+                content_type: &attachment.content_type,
+                content: &NewContent::known(attachment.hash),
+                expected: &Expected::Any,
+                is_imported: false,
+            })?;
+        }
+        self.list_attachments(&document_key, false)?;
+        Ok(())
     }
 
     fn remove_attachment(&mut self, attachment: &Existing, key: &[u8]) -> Result<()> {

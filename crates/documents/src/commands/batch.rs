@@ -41,6 +41,8 @@ pub struct Batch {
     pub(crate) flags: Flags,
     /// See [`Self::without_revisions`].
     pub(crate) skips_revisions: bool,
+    /// Reports of its patches have the documents as they were.
+    pub(crate) keeps_originals: bool,
     /// See [`Self::deletes_by_prefix`].
     pub(crate) deletes_by_prefix: bool,
 }
@@ -117,6 +119,12 @@ impl Batch {
     /// Its documents make no revisions, whatever is configured.
     pub fn without_revisions(mut self, skips: bool) -> Batch {
         self.skips_revisions = skips;
+        self
+    }
+
+    /// Reports of its patches have the documents as they were, for a dry run.
+    pub fn keeping_originals(mut self) -> Batch {
+        self.keeps_originals = true;
         self
     }
 

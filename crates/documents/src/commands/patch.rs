@@ -146,10 +146,18 @@ pub struct PatchReport {
     pub(crate) is_written: bool,
     /// The document after the patch, if requested.
     pub document: Option<Vec<u8>>,
-    /// The document before the patch, if it existed.
+    /// The document before the patch, if it existed, of a batch that keeps those.
     pub original: Option<Vec<u8>>,
     /// A trace of the script for debugging, as JSON.
     pub debug: Vec<u8>,
+}
+
+impl PatchReport {
+    /// Bytes of what it tells.
+    pub(crate) fn size(&self) -> usize {
+        let of = |document: &Option<Vec<u8>>| document.as_ref().map_or(0, Vec::len);
+        of(&self.document) + of(&self.original) + self.debug.len()
+    }
 }
 
 impl PatchScript {

@@ -36,6 +36,13 @@ pub trait ScriptRunner {
         document: Option<&PatchInput>,
         view: &mut View<'_>,
     ) -> Result<PatchRun, Self::Error>;
+
+    /// Told how many bytes the batch has come to so far, between two patches. An error ends it.
+    ///
+    /// # Errors
+    ///
+    /// There is no room for it, or the client that waits for the batch is gone.
+    fn hold(&mut self, size: usize) -> Result<(), Self::Error>;
 }
 
 /// The documents as a command of a batch sees them: a snapshot, and what the commands before it do.
@@ -52,6 +59,8 @@ pub struct View<'v> {
     counters: PendingCounters,
     /// Keys of compare-exchange values read from it, with their indexes.
     value_reads: BTreeMap<String, u64>,
+    /// Bytes of the reports.
+    reported: usize,
 }
 
 /// A document that a command before writes.
@@ -188,7 +197,7 @@ impl View<'_> {
             status: PatchStatus::DocumentDoesNotExist,
             is_written: false,
             document: None,
-            original: seen.as_ref().map(|seen| seen.json.clone()),
+            original: seen.as_ref().filter(|_| self.batch.keeps_originals).map(|seen| seen.json.clone()),
             debug: Vec::new(),
         };
         if let Err(conflict) = check_expected(id, expected, seen.as_ref()) {
@@ -267,7 +276,7 @@ impl View<'_> {
             status: if is_written { PatchStatus::Patched } else { PatchStatus::NotModified },
             is_written,
             document: (request.returns_document && is_written).then(|| content::without_computed(json)),
-            original: Some(seen.json),
+            original: self.batch.keeps_originals.then_some(seen.json),
             debug: Vec::new(),
         })
     }
@@ -294,6 +303,7 @@ impl Batch {
             reads: BTreeMap::new(),
             counters: PendingCounters::default(),
             value_reads: BTreeMap::new(),
+            reported: 0,
         };
         for command in &self.commands {
             match &command.action {
@@ -327,7 +337,10 @@ impl View<'_> {
                 PatchForm::Json(request) => self.json_patch(request, id, expected)?,
             };
             report = Some(of_one).filter(|_| !patch.is_of_many);
+            let of_report = report.as_ref().map_or(0, PatchReport::size);
+            runner.hold(self.batch.size() + self.reported + of_report)?;
         }
+        self.reported += report.as_ref().map_or(0, PatchReport::size);
         let mut commands = self.batch.commands.split_off(first);
         let reads = self.counters.take_reads();
         if !reads.is_empty() {

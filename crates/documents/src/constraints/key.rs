@@ -114,9 +114,33 @@ fn number(value: Raw<'_>) -> String {
     }
     let is_whole_text = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
     match value.as_f64().filter(|number| number.is_finite() && !is_whole_text) {
-        // Up to 2^53 each whole number is a double.
-        Some(number) if number.fract() == 0.0 && number.abs() <= 9_007_199_254_740_992.0 => format!("{number:.0}"),
+        // Up to 2^53 each whole number is a double. Zero has no sign.
+        Some(number) if number.fract() == 0.0 && number.abs() <= 9_007_199_254_740_992.0 => {
+            format!("{:.0}", number + 0.0)
+        }
         Some(number) => format!("{number:e}"),
         None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_numbers_have_one_text() {
+        let text = |number: &str| super::number(Raw::new(number.as_bytes()));
+        for (numbers, expected) in [
+            (&["1", "1.0", "1e0", "10e-1"][..], "1"),
+            (&["0", "-0", "0.0", "-0.0", "-0e0"], "0"),
+            (&["9007199254740992", "9007199254740992.0"], "9007199254740992"),
+            (&["0.5", "5e-1"], "5e-1"),
+            (&["123456789012345678901"], "123456789012345678901"),
+        ] {
+            for number in numbers {
+                assert_eq!(text(number), expected, "{number}");
+            }
+        }
+        assert_ne!(text("9007199254740993"), text("9007199254740992"));
     }
 }

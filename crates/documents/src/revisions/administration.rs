@@ -1,14 +1,11 @@
 //! What administrators ask for: removing revisions, holding documents to their configuration, adopting and reverting, as writes.
 
-use json::Raw;
-
 use super::imported::ImportedRevision;
 use super::key;
 use super::write::NewRevision;
-use crate::commands::patch::whole;
 use crate::ids::id;
 use crate::items::kinds::ItemKind;
-use crate::{Batch, Date, Error, Expected, Flags, Result, Writing};
+use crate::{Answer, Date, Error, Flags, Result, Writing};
 
 /// A change of revisions; see [`Write::Revisions`](crate::Write).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +37,13 @@ pub enum RevisionsWrite {
     },
     /// Brings former states of documents back; counts the documents that changed.
     Revert(Vec<(String, RevertTo)>),
+    /// Brings documents back to their states at a time; the answer is [`Answer::Reverted`](crate::Answer).
+    RevertToTime {
+        /// The documents.
+        document_ids: Vec<String>,
+        /// The time.
+        time: Date,
+    },
     /// Removes all revisions of deleted documents of the bin, the ones that were deleted first; counts the documents.
     CleanBin {
         /// Only of documents that were deleted before.
@@ -60,15 +64,24 @@ pub enum RevertTo {
     Deleted,
 }
 
+/// What documents that were to be as at a time came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reverted {
+    /// How many documents changed.
+    pub changed: u64,
+    /// Those without a revision of the time, where older ones were removed: they got the oldest one back that is there.
+    pub to_oldest: Vec<String>,
+}
+
 impl RevisionsWrite {
     /// Bytes that it holds in memory, about.
     pub(crate) fn size(&self) -> usize {
         let of_texts = |texts: &[String]| texts.iter().map(|text| size_of::<String>() + text.len()).sum::<usize>();
         match self {
             RevisionsWrite::Delete { document_ids, vectors, .. } => of_texts(document_ids) + of_texts(vectors),
-            RevisionsWrite::Enforce { document_ids, .. } | RevisionsWrite::Adopt { document_ids } => {
-                of_texts(document_ids)
-            }
+            RevisionsWrite::Enforce { document_ids, .. }
+            | RevisionsWrite::Adopt { document_ids }
+            | RevisionsWrite::RevertToTime { document_ids, .. } => of_texts(document_ids),
             RevisionsWrite::CleanBin { .. } => 0,
             RevisionsWrite::Revert(reverts) => reverts
                 .iter()
@@ -83,12 +96,12 @@ impl RevisionsWrite {
 }
 
 impl Writing<'_, '_> {
-    /// Applies a change of revisions; gives what it counts.
+    /// Applies a change of revisions; gives what it counts, but for a change to a time.
     ///
     /// # Errors
     ///
     /// [`Error::BadRevision`] for a revision that is not there; storage fails. The transaction must then be rolled back.
-    pub(crate) fn change_revisions(&mut self, write: &RevisionsWrite) -> Result<u64> {
+    pub(crate) fn change_revisions(&mut self, write: &RevisionsWrite) -> Result<Answer> {
         let mut count = 0;
         match write {
             RevisionsWrite::Delete { document_ids, vectors, from, to, with_forced } => {
@@ -133,6 +146,9 @@ impl Writing<'_, '_> {
                     count += u64::from(self.revert(document_id, to)?);
                 }
             }
+            RevisionsWrite::RevertToTime { document_ids, time } => {
+                return Ok(Answer::Reverted(self.revert_to_time(document_ids, *time)?));
+            }
             RevisionsWrite::CleanBin { before, count_max } => {
                 for document_key in self.bin_before(*before, *count_max)? {
                     self.remove_all_revisions(&document_key)?;
@@ -145,10 +161,10 @@ impl Writing<'_, '_> {
                 }
             }
         }
-        Ok(count)
+        Ok(Answer::Count(count))
     }
 
-    fn head_at(&self, location: storage::Location) -> Result<crate::items::record::Head> {
+    pub(super) fn head_at(&self, location: storage::Location) -> Result<crate::items::record::Head> {
         crate::items::record::Head::decode(self.store.schema.records.get(&*self.tx, location)?)
     }
 
@@ -261,32 +277,6 @@ impl Writing<'_, '_> {
         };
         self.store_revision(place, &document_key, &revision)?;
         self.enter_bin(&document_key)?;
-        Ok(true)
-    }
-
-    fn revert(&mut self, document_id: &str, to: &RevertTo) -> Result<bool> {
-        let vector = match to {
-            RevertTo::Deleted => return self.delete(document_id, &Expected::Any),
-            RevertTo::Vector(vector) => vector,
-        };
-        let document_key = id::lower(document_id);
-        let missing = || Error::BadRevision {
-            rule: format!("Revision with the cv \"{vector}\" doesn't exist (id: '{document_id}')"),
-        };
-        let (_, location) = self.revision_of_document(&document_key, vector)?.ok_or_else(missing)?;
-        let (head, sizes, content) = self.content_of_revision(location)?;
-        if head.flags.has(Flags::DELETE_REVISION) {
-            return self.delete(document_id, &Expected::Any);
-        }
-        let (_, content) = content.split_at_checked(sizes.server as usize).unwrap_or_default();
-        let (metadata, body) = content.split_at_checked(sizes.metadata as usize).unwrap_or_default();
-        let record = self.store.schema.records.get(&*self.tx, location)?;
-        let spelled = key::document_id(crate::items::record::id(&head, record)?).to_owned();
-        let archived = head.flags.is_archived();
-        let flags = if archived { Flags::REVERTED.with(Flags::ARCHIVED) } else { Flags::REVERTED };
-        let mut batch = Batch::new().with_flags(flags);
-        batch.push_restored(&spelled, Raw::new(&whole(metadata, body)))?;
-        self.run(&batch)?;
         Ok(true)
     }
 

@@ -12,7 +12,7 @@ use crate::ids::id;
 use crate::wire::server_metadata::{property, with_property};
 use crate::{Error, Result, Snapshot, Writing};
 
-fn hash_of(attachment: Raw<'_>) -> Option<ContentHash> {
+pub(super) fn hash_of(attachment: Raw<'_>) -> Option<ContentHash> {
     ContentHash::parse(&attachment.get("Hash").and_then(Raw::as_str)?)
 }
 
@@ -99,8 +99,8 @@ impl Snapshot<'_> {
 }
 
 impl Writing<'_, '_> {
-    /// Refers to the contents that server metadata list; gives the metadata with those that there are. Each takes an etag before that of the
-    /// revision, as at RavenDB, where the attachments of a revision are items of their own.
+    /// Refers to the contents that server metadata list; gives the metadata with those that there are. Each takes an etag before that of
+    /// the revision, as at RavenDB, where the attachments of a revision are items of their own.
     pub(super) fn hold_contents(&mut self, server_metadata: &[u8]) -> Result<Vec<u8>> {
         let Some(list) = property(server_metadata, PROPERTY) else { return Ok(server_metadata.to_vec()) };
         let list = Raw::new(&list);

@@ -13,9 +13,11 @@
 //! ```
 //!
 //! [`configuration`] says which documents get revisions, and how many stay. [`versioning`] decides for each write, [`write`] stores and
-//! removes, [`administration`] is what administrators ask for, [`read`] gives revisions back as documents.
+//! removes, [`administration`] is what administrators ask for, [`reverting`] brings former states back,
+//! [`read`] gives revisions back as documents.
 
 mod administration;
+mod belongings;
 pub(crate) mod check;
 mod configuration;
 mod contents;
@@ -25,12 +27,13 @@ mod includes;
 pub(crate) mod key;
 mod pairs;
 pub(crate) mod read;
+mod reverting;
 pub(crate) mod stored;
 mod trees;
 mod versioning;
 mod write;
 
-pub use administration::{RevertTo, RevisionsWrite};
+pub use administration::{RevertTo, Reverted, RevisionsWrite};
 pub use configuration::{CollectionRevisions, RevisionsConfiguration};
 pub use contents::RevisionAttachment;
 pub use imported::ImportedRevision;

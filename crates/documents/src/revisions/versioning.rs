@@ -18,7 +18,7 @@ use crate::{CommandResult, Error, Flags, HILO_COLLECTION, Result, Writing};
 
 /// The server metadata that names the counters of a document, and what stands for it in a revision.
 const COUNTERS: &str = "@counters";
-const COUNTERS_SNAPSHOT: &str = "@counters-snapshot";
+pub(super) const COUNTERS_SNAPSHOT: &str = "@counters-snapshot";
 
 /// What a write of a document does with its revisions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

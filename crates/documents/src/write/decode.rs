@@ -416,6 +416,9 @@ impl<'b> Decoder<'b> {
                 let (id, vector) = (from.text()?, from.option(Decoder::text)?);
                 Ok((id, vector.map_or(RevertTo::Deleted, RevertTo::Vector)))
             })?),
+            revisions::REVERT_TO_TIME => {
+                RevisionsWrite::RevertToTime { document_ids: self.list(Decoder::text)?, time: date(self)? }
+            }
             revisions::CLEAN_BIN => RevisionsWrite::CleanBin { before: date(self)?, count_max: self.size()? },
             revisions::IMPORT => RevisionsWrite::Import(self.list(Decoder::imported_revision)?),
             revisions::IMPORT_WITH_CONTENTS => RevisionsWrite::Import(self.list(|from| {

@@ -74,6 +74,7 @@ pub(super) mod revisions {
     pub const IMPORT: u8 = 5;
     pub const CLEAN_BIN: u8 = 6;
     pub const IMPORT_WITH_CONTENTS: u8 = 7;
+    pub const REVERT_TO_TIME: u8 = 8;
 }
 
 /// The steps of uploads, as numbers that are stored.
@@ -363,6 +364,11 @@ impl Encoder<'_> {
                     let vector = if let RevertTo::Vector(vector) = to { Some(vector.as_str()) } else { None };
                     out.option(vector, Encoder::text);
                 });
+            }
+            RevisionsWrite::RevertToTime { document_ids, time } => {
+                self.byte(revisions::REVERT_TO_TIME);
+                texts(self, document_ids);
+                self.number(time.ticks());
             }
             RevisionsWrite::CleanBin { before, count_max } => {
                 self.byte(revisions::CLEAN_BIN);

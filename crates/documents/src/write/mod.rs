@@ -14,7 +14,8 @@ use std::sync::Arc;
 
 use crate::{
     Batch, ClusterTransaction, ConstraintChange, Date, DueKind, Error, Etag, Exchanged, HiLoRange, HiLoRequest,
-    Outcome, Result, RevisionsConfiguration, RevisionsWrite, TransactionOutcome, Upload, ValueChange, Writing,
+    Outcome, Result, Reverted, RevisionsConfiguration, RevisionsWrite, TransactionOutcome, Upload, ValueChange,
+    Writing,
 };
 
 /// A change of a database.
@@ -141,6 +142,8 @@ pub enum Answer {
     Exchanged(Exchanged),
     /// Of a cluster-wide transaction.
     Transaction(TransactionOutcome),
+    /// Of documents that were to be as at a time.
+    Reverted(Reverted),
     /// What became of each output.
     Fates(Vec<OutputFate>),
 }
@@ -206,7 +209,7 @@ impl Writing<'_, '_> {
             Write::Exchange(change) => Answer::Exchanged(self.exchange(change)?),
             Write::Exchanges(changes) => Answer::Count(self.exchange_many(changes)?),
             Write::ClusterTransaction(transaction) => Answer::Transaction(self.run_transaction(transaction)?),
-            Write::Revisions(write) => Answer::Count(self.change_revisions(write)?),
+            Write::Revisions(write) => self.change_revisions(write)?,
             Write::Constraint(change) => Answer::Count(self.change_constraint(change)?),
             Write::Due { kind, until, count_max } => Answer::Count(self.run_due(*kind, *until, *count_max)?),
         })
@@ -319,6 +322,15 @@ impl Answer {
     /// As [`Self::outcome`].
     pub fn count(self) -> Result<u64> {
         if let Answer::Count(count) = self { Ok(count) } else { Err(OTHER_FORM) }
+    }
+
+    /// What documents that were to be as at a time came to.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::outcome`].
+    pub fn reverted(self) -> Result<Reverted> {
+        if let Answer::Reverted(reverted) = self { Ok(reverted) } else { Err(OTHER_FORM) }
     }
 
     /// For each document, in the order of the write, whether it was deleted.

@@ -39,6 +39,10 @@ impl ScriptRunner for Peeking {
         let json = format!("{{\"Beside\":{has_beside},\"Script\":\"{}\"}}", script.script);
         Ok(PatchRun { json: json.into_bytes(), effects: Vec::new(), debug: b"{}".to_vec() })
     }
+
+    fn hold(&mut self, _: usize) -> Result<()> {
+        Ok(())
+    }
 }
 
 fn expected(random: &mut Random, store: &DocumentStore, id: &str) -> Expected {
@@ -172,12 +176,16 @@ fn revisions_write(random: &mut Random, store: &DocumentStore) -> RevisionsWrite
         let revision = snapshot.revision_at(place).unwrap();
         (id, revision.document().unwrap().change_vector())
     });
-    match (random.below(5), vector) {
+    match (random.below(6), vector) {
         (0, _) => RevisionsWrite::Enforce { document_ids, with_forced },
         (1, _) => RevisionsWrite::Adopt { document_ids },
         (2, Some((id, vector))) => RevisionsWrite::Revert(vec![(id, RevertTo::Vector(vector))]),
         (2, None) => RevisionsWrite::Revert(document_ids.into_iter().map(|id| (id, RevertTo::Deleted)).collect()),
         (3, _) => {
+            let time = snapshot.get(&random_id(random)).unwrap().map(|document| document.last_modified());
+            RevisionsWrite::RevertToTime { document_ids, time: time.unwrap_or_default() }
+        }
+        (4, _) => {
             let etag = random.below(1 << 20);
             let text = format!(
                 r#"{{"N":{etag},"@metadata":{{"@collection":"Users","@change-vector":"B:{etag}-other","@id":"{}","@flags":"{}",

@@ -308,6 +308,10 @@ impl ScriptRunner for Same {
         let json = br#"{"Name":"Bob","@metadata":{"@collection":"Users"}}"#.to_vec();
         Ok(PatchRun { json, ..PatchRun::default() })
     }
+
+    fn hold(&mut self, _: usize) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// Indexes and hi-lo make such ids. The patch was told to be done, of a document that it left alone beside a new one.

@@ -43,10 +43,40 @@ fn command(store: &DocumentStore, text: &str) -> Result<CommandResult> {
     Ok(outcome.results.pop().unwrap())
 }
 
-fn change(store: &DocumentStore, write: RevisionsWrite) -> u64 {
+fn answer(store: &DocumentStore, write: RevisionsWrite) -> Answer {
     let mut log = Vec::new();
     Write::Revisions(write).encode(&mut log).unwrap();
-    store.apply(&Write::decode(&log).unwrap(), store.stamp()).unwrap().answer.count().unwrap()
+    store.apply(&Write::decode(&log).unwrap(), store.stamp()).unwrap().answer
+}
+
+fn change(store: &DocumentStore, write: RevisionsWrite) -> u64 {
+    answer(store, write).count().unwrap()
+}
+
+fn attach(store: &DocumentStore, command: &str, content: Option<&[u8]>) {
+    let body = format!(r#"{{"Commands":[{command}]}}"#);
+    let BulkDocs::Batch(mut batch) = BulkDocs::parse(body.as_bytes(), true).unwrap() else { panic!("it is a batch") };
+    batch.give_contents(content.into_iter().map(NewContent::inline).collect()).unwrap();
+    store.apply(&Write::batch(batch), store.stamp()).unwrap();
+}
+
+fn raise(store: &DocumentStore, name: &str, delta: i64) {
+    let operation = CounterOperation { name: name.to_owned(), action: CounterAction::Increment(delta) };
+    run(store, |batch| batch.push_counters(CounterCommand::new("users/1", vec![operation], false).unwrap())).unwrap();
+}
+
+/// Names and values.
+type Named<V> = Vec<(String, V)>;
+
+/// The contents of the attachments of `users/1`, and its counters.
+fn belongings(store: &DocumentStore) -> (Named<Vec<u8>>, Named<i64>) {
+    let snapshot = store.read();
+    let content = |hash| snapshot.content(hash, 0..u64::MAX).unwrap().unwrap().next().unwrap().unwrap().to_vec();
+    let attachments = snapshot.attachments("users/1").unwrap();
+    let attachments = attachments.iter().map(|attachment| (attachment.name().to_owned(), content(attachment.hash())));
+    let counters = snapshot.counters("users/1").unwrap();
+    let counters = counters.iter().map(|counter| (counter.name().to_owned(), counter.total()));
+    (attachments.collect(), counters.collect())
 }
 
 /// Body and flags of each revision, the newest first.
@@ -265,11 +295,7 @@ fn counters_are_kept_as_their_values() {
     let store = store();
     configure(&store, &[("Users", ON)]);
     put(&store, "users/1", "1");
-    let raise = |delta| {
-        let operation = CounterOperation { name: "Likes".to_owned(), action: CounterAction::Increment(delta) };
-        run(&store, |batch| batch.push_counters(CounterCommand::new("users/1", vec![operation], false).unwrap()))
-            .unwrap();
-    };
+    let raise = |delta| raise(&store, "Likes", delta);
     raise(3);
     assert_eq!(shown(&store, "users/1").len(), 2, "the name of a counter is part of the document");
     raise(4);
@@ -386,14 +412,7 @@ fn revisions_are_what_a_list_says() {
 #[test]
 fn a_revision_holds_the_contents_of_the_attachments_that_its_document_had() {
     let store = store();
-    let attach = |command: &str, content: Option<&[u8]>| {
-        let body = format!(r#"{{"Commands":[{command}]}}"#);
-        let BulkDocs::Batch(mut batch) = BulkDocs::parse(body.as_bytes(), true).unwrap() else {
-            panic!("it is a batch")
-        };
-        batch.give_contents(content.into_iter().map(NewContent::inline).collect()).unwrap();
-        store.apply(&Write::batch(batch), store.stamp()).unwrap();
-    };
+    let attach = |command: &str, content: Option<&[u8]>| attach(&store, command, content);
     // With those of revisions, each of which took an etag.
     let references = || store.read().content_reference_count().unwrap();
     let contents = || store.read().statistics().unwrap().content_count;
@@ -426,5 +445,85 @@ fn a_revision_holds_the_contents_of_the_attachments_that_its_document_had() {
         RevisionsWrite::Delete { document_ids, vectors: Vec::new(), from: None, to: None, with_forced: true },
     );
     assert_eq!((contents(), references()), (0, 0));
+    verify(&store);
+}
+
+#[test]
+fn a_document_is_reverted_with_the_attachments_and_counters_of_its_revision() {
+    let store = store();
+    configure(&store, &[("Users", ON)]);
+    put(&store, "users/1", "1");
+    attach(&store, r#"{"Type":"AttachmentPUT","Id":"users/1","Name":"a.txt","ContentType":"x/y"}"#, Some(b"hello"));
+    raise(&store, "Likes", 4);
+    raise(&store, "Most", i64::MAX);
+    let vector = put(&store, "users/1", "2");
+    let of_revision =
+        (vec![("a.txt".to_owned(), b"hello".to_vec())], vec![("Likes".to_owned(), 4), ("Most".to_owned(), i64::MAX)]);
+    assert_eq!(belongings(&store), of_revision);
+    let revert = || {
+        let count = shown(&store, "users/1").len();
+        let to = RevertTo::Vector(vector.clone());
+        assert_eq!(change(&store, RevisionsWrite::Revert(vec![("users/1".to_owned(), to)])), 1);
+        assert_eq!(belongings(&store), of_revision);
+        assert_eq!(flags(&store, "users/1"), "HasRevisions, HasAttachments, HasCounters, Reverted");
+        verify(&store);
+        let shown = shown(&store, "users/1");
+        assert_eq!(shown[0], r#"{"N":2} HasRevisions, Revision, HasAttachments, HasCounters, Reverted"#);
+        shown.len() as i64 - count as i64
+    };
+    // Replaced, removed and added, in a document that stays.
+    attach(&store, r#"{"Type":"AttachmentPUT","Id":"users/1","Name":"a.txt","ContentType":"x/y"}"#, Some(b"other"));
+    attach(&store, r#"{"Type":"AttachmentPUT","Id":"users/1","Name":"b.txt","ContentType":""}"#, Some(b"more"));
+    raise(&store, "Likes", -9);
+    raise(&store, "Most", i64::MIN);
+    raise(&store, "Most", -5);
+    raise(&store, "New", 1);
+    assert_eq!(revert(), 1, "the state that it got back");
+    // A document that is deleted, with all that belonged to it.
+    delete(&store, "users/1");
+    assert_eq!(revert(), 1);
+    assert!(bin(&store).is_empty());
+    // The revision itself may go with the change, and the document is as it was.
+    attach(&store, r#"{"Type":"AttachmentDELETE","Id":"users/1","Name":"a.txt","ChangeVector":null}"#, None);
+    configure(&store, &[("Users", CollectionRevisions { count_min: Some(1), ..ON })]);
+    revert();
+    assert_eq!(shown(&store, "users/1").len(), 1);
+    assert_eq!(store.read().statistics().unwrap().content_count, 1);
+}
+
+#[test]
+fn documents_go_back_to_a_time_in_the_transaction_that_decides_it() {
+    let store = store();
+    configure(&store, &[("Users", ON)]);
+    put(&store, "users/1", "1");
+    put(&store, "users/2", "1");
+    attach(&store, r#"{"Type":"AttachmentPUT","Id":"users/1","Name":"a.txt","ContentType":""}"#, Some(b"hello"));
+    let last = store.read().get("users/1").unwrap().unwrap().last_modified();
+    let time = loop {
+        put(&store, "users/3", "1");
+        let now = store.read().get("users/3").unwrap().unwrap().last_modified();
+        if now > last {
+            break Date::from_ticks(now.ticks() - 1);
+        }
+    };
+    let ids = || ["users/1", "users/2", "users/3", "users/4"].map(str::to_owned).to_vec();
+    let revert = || answer(&store, RevisionsWrite::RevertToTime { document_ids: ids(), time }).reverted().unwrap();
+    let body = |id: &str| {
+        store.read().get(id).unwrap().map(|document| String::from_utf8_lossy(document.body().bytes()).into_owned())
+    };
+    // An attachment that is gone makes another state, although the document itself is the same.
+    attach(&store, r#"{"Type":"AttachmentDELETE","Id":"users/1","Name":"a.txt","ChangeVector":null}"#, None);
+    delete(&store, "users/2");
+    assert_eq!(revert(), Reverted { changed: 3, to_oldest: Vec::new() });
+    assert_eq!(belongings(&store).0, [("a.txt".to_owned(), b"hello".to_vec())]);
+    assert_eq!([body("users/2").as_deref(), body("users/3").as_deref()], [Some(r#"{"N":1}"#), None]);
+    assert_eq!(revert(), Reverted::default(), "they are so");
+    // What limits removed is told.
+    configure(&store, &[("Users", CollectionRevisions { count_min: Some(2), ..ON })]);
+    for number in 2..6 {
+        put(&store, "users/1", &number.to_string());
+    }
+    assert_eq!(revert(), Reverted { changed: 1, to_oldest: vec!["users/1".to_owned()] });
+    assert_eq!(body("users/1").as_deref(), Some(r#"{"N":4}"#));
     verify(&store);
 }

@@ -3,15 +3,19 @@
 //! Each is a tokenizer and what follows it, as the reference's analyzers of the same name are (asked about their terms). Words come in the
 //! order of the text and are counted from 0 without gaps: a stop word leaves none, which is what phrases rest on.
 
+mod custom;
 mod ngram;
 mod standard;
 mod stop_words;
 
+pub use custom::{AnalyzerRefused, Chain, CustomAnalyzer, CustomAnalyzers};
+
 use std::convert::Infallible;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// How the texts of a field become words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Analyzer {
     /// Words, numbers, hosts, e-mail addresses and acronyms, lower-cased, without the commonest English words.
     Standard,
@@ -25,6 +29,8 @@ pub enum Analyzer {
     Stop,
     /// Parts of two to six characters of the words of [`Analyzer::Standard`]. What is looked for is not cut.
     NGram,
+    /// What a custom analyzer says.
+    Custom(Arc<Chain>),
 }
 
 /// A word, and where in the text it stands.
@@ -54,7 +60,7 @@ impl Analyzer {
     }
 
     /// Calls `each` with the words by which a text is found, until that fails.
-    pub fn words<E>(self, text: &str, each: Each<'_, E>) -> Result<(), E> {
+    pub fn words<E>(&self, text: &str, each: Each<'_, E>) -> Result<(), E> {
         match self {
             Analyzer::Standard => standard_words(text, is_uncommon, each),
             Analyzer::Whitespace => runs(text, |character| !character.is_whitespace(), each),
@@ -65,21 +71,23 @@ impl Analyzer {
             Analyzer::Simple => letters(text, |_| true, each),
             Analyzer::Stop => letters(text, is_uncommon, each),
             Analyzer::NGram => standard_words(text, is_uncommon, &mut |word: Word<'_>| ngram::cut(&word, each)),
+            Analyzer::Custom(chain) => chain.words(text, each),
         }
     }
 
     /// The words of a query text.
-    pub fn query_words(self, text: &str) -> Vec<String> {
-        let analyzer = if self == Analyzer::NGram { Analyzer::Standard } else { self };
+    pub fn query_words(&self, text: &str) -> Vec<String> {
+        let analyzer = if *self == Analyzer::NGram { &Analyzer::Standard } else { self };
         gathered(|each| analyzer.words(text, each))
     }
 
-    /// The same for a part of a word beside a wildcard: the beginning of a word is never a stop word.
-    pub fn query_word_parts(self, text: &str) -> Vec<String> {
+    /// The same for a part of a word beside a wildcard: for analyzers that have names, the beginning of a word is never a stop word.
+    pub fn query_word_parts(&self, text: &str) -> Vec<String> {
         match self {
             Analyzer::Standard | Analyzer::NGram => gathered(|each| standard_words(text, |_| true, each)),
             Analyzer::Stop => Analyzer::Simple.query_words(text),
             Analyzer::Whitespace | Analyzer::LowerCaseWhitespace | Analyzer::Simple => self.query_words(text),
+            Analyzer::Custom(chain) => gathered(|each| chain.words_of_part(text, each)),
         }
     }
 }
@@ -99,6 +107,15 @@ fn gathered(give: impl FnOnce(Each<'_, Infallible>) -> Result<(), Infallible>) -
 struct LowerCase(Vec<u8>);
 
 impl LowerCase {
+    /// Lower-cases a word in place.
+    fn lower(&mut self, word: &mut String) {
+        documents::id::lower_into(&mut self.0, word);
+        if let Ok(lower) = std::str::from_utf8(&self.0) {
+            word.clear();
+            word.push_str(lower);
+        }
+    }
+
     fn give<E>(&mut self, word: Word<'_>, each: Each<'_, E>) -> Result<(), E> {
         documents::id::lower_into(&mut self.0, word.text);
         // What is lower-cased stays UTF-8; the word itself is the way out that is never taken.

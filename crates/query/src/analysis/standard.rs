@@ -12,32 +12,55 @@
 
 use super::{Each, Word};
 use crate::limits::{WORD_LENGTH_MAX, WORD_PARTS_MAX};
+use std::borrow::Cow;
 use std::ops::Range;
 
-/// Gives the words of a text, as they are written there.
+/// Gives the words of a text: of those with an `'s` without that, of acronyms without their points.
 pub(super) fn words<E>(text: &str, each: Each<'_, E>) -> Result<(), E> {
+    tokens(text, &mut |token| {
+        let word = text.get(token.place.clone()).unwrap_or_default();
+        let filtered = token.filtered(word);
+        each(Word { text: filtered.as_deref().unwrap_or(word), place: token.place })
+    })
+}
+
+/// Gives the words of a text as they are written there.
+pub(super) fn tokens<E>(text: &str, each: &mut dyn FnMut(Token) -> Result<(), E>) -> Result<(), E> {
     let mut tokenizer = Tokenizer { text, runs: Vec::new() };
-    let mut without_points = String::new();
     let mut rest = 0;
     while let Some(start) = text[rest..].find(|character| is_run(character) || is_alone(character)).map(|at| rest + at)
     {
         let found = tokenizer.longest(start);
         rest = found.end;
         let word = &text[start..found.end];
-        let word = match found.rule {
-            Rule::Apostrophe => word.strip_suffix("'s").or_else(|| word.strip_suffix("'S")).unwrap_or(word),
-            Rule::Acronym => {
-                without_points.clear();
-                without_points.extend(word.chars().filter(|character| *character != '.'));
-                &without_points
-            }
-            Rule::Other => word,
-        };
         if word.len() <= WORD_LENGTH_MAX || word.chars().count() <= WORD_LENGTH_MAX {
-            each(Word { text: word, place: start..found.end })?;
+            each(Token { place: start..found.end, rule: found.rule })?;
         }
     }
     Ok(())
+}
+
+/// A word as it is written, by its bytes in the text.
+pub(super) struct Token {
+    /// The bytes.
+    pub place: Range<usize>,
+    rule: Rule,
+}
+
+impl Token {
+    /// One that another tokenizer found.
+    pub fn plain(place: Range<usize>) -> Token {
+        Token { place, rule: Rule::Other }
+    }
+
+    /// What Lucene's `StandardFilter` makes of the word. `None`: it stays.
+    pub fn filtered<'w>(&self, word: &'w str) -> Option<Cow<'w, str>> {
+        match self.rule {
+            Rule::Apostrophe => word.strip_suffix("'s").or_else(|| word.strip_suffix("'S")).map(Cow::Borrowed),
+            Rule::Acronym => Some(word.chars().filter(|character| *character != '.').collect()),
+            Rule::Other => None,
+        }
+    }
 }
 
 /// What is done with a word.

@@ -11,6 +11,11 @@ pub(super) fn contains(word: &str) -> bool {
     word.len() <= 5 && WORDS.binary_search(&word).is_ok()
 }
 
+/// All of them.
+pub(super) fn all() -> impl Iterator<Item = &'static str> {
+    WORDS.into_iter()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,9 @@
 //! Automatic indexes: the fields of one collection that queries have used, of its documents or of groups of them.
 
-use super::{Analysis, Field, FieldName, FieldNeeds, FieldUse, Fields, MarkedText, MeasuredField, Places, VectorField};
+use super::{
+    Analysis, AnalysisKind, Field, FieldName, FieldNeeds, FieldUse, Fields, MarkedText, MeasuredField, Places,
+    VectorField,
+};
 use crate::analysis::Analyzer;
 use crate::vector::VectorOptions;
 use json::Value;
@@ -194,10 +197,11 @@ impl AutomaticIndex {
             if field.needs.is_spatial || field.needs.is_vector {
                 continue;
             }
-            stored.push((number, Analysis::LowerCase, field.name.stored(Analysis::LowerCase)));
+            stored.push((number, Analysis::LowerCase, field.name.stored(AnalysisKind::LowerCase)));
             let besides = [(field.needs.is_exact, Analysis::Exact), (field.needs.is_searched, SEARCHED)];
             for (_, analysis) in besides.into_iter().filter(|(is_needed, _)| *is_needed) {
-                stored.push((number, analysis, field.name.stored(analysis)));
+                let name = field.name.stored(analysis.kind());
+                stored.push((number, analysis, name));
             }
         }
         stored
@@ -292,8 +296,8 @@ impl AutomaticIndex {
 
 impl Fields for AutomaticIndex {
     fn resolve(&self, field: &FieldUse) -> (String, Analysis) {
-        let analysis = if matches!(field.analysis, Analysis::Words(_)) { SEARCHED } else { field.analysis };
-        (field.name.stored(analysis), analysis)
+        let analysis = if matches!(field.analysis, Analysis::Words(_)) { SEARCHED } else { field.analysis.clone() };
+        (field.name.stored(analysis.kind()), analysis)
     }
 
     fn marked_text(&self, name: &FieldName) -> Option<MarkedText> {

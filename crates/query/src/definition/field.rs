@@ -16,7 +16,7 @@ pub struct FieldName {
 }
 
 /// How a field is analysed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Analysis {
     /// The whole text, lower-cased, is the term.
     LowerCase,
@@ -24,6 +24,28 @@ pub enum Analysis {
     Exact,
     /// Each word of the text is a term.
     Words(Analyzer),
+}
+
+/// What an analysis makes of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AnalysisKind {
+    /// One lower-cased term.
+    LowerCase,
+    /// One term.
+    Exact,
+    /// Words.
+    Words,
+}
+
+impl Analysis {
+    /// What it makes of a text.
+    pub fn kind(&self) -> AnalysisKind {
+        match self {
+            Analysis::LowerCase => AnalysisKind::LowerCase,
+            Analysis::Exact => AnalysisKind::Exact,
+            Analysis::Words(_) => AnalysisKind::Words,
+        }
+    }
 }
 
 /// A field, and whether its terms are looked for as they are given (`exact(..)`) or as the index analyses.
@@ -63,10 +85,10 @@ pub struct FieldNeeds {
 
 impl FieldNeeds {
     /// What an analysis needs.
-    pub fn of(analysis: Analysis) -> FieldNeeds {
+    pub fn of(analysis: AnalysisKind) -> FieldNeeds {
         FieldNeeds {
-            is_exact: analysis == Analysis::Exact,
-            is_searched: matches!(analysis, Analysis::Words(_)),
+            is_exact: analysis == AnalysisKind::Exact,
+            is_searched: analysis == AnalysisKind::Words,
             ..FieldNeeds::default()
         }
     }
@@ -144,11 +166,11 @@ impl FieldName {
     }
 
     /// Under which name an index keeps the terms of an analysis.
-    pub fn stored(&self, analysis: Analysis) -> String {
+    pub fn stored(&self, analysis: AnalysisKind) -> String {
         match analysis {
-            Analysis::LowerCase => self.path.clone(),
-            Analysis::Exact => format!("exact({})", self.path),
-            Analysis::Words(_) => format!("search({})", self.path),
+            AnalysisKind::LowerCase => self.path.clone(),
+            AnalysisKind::Exact => format!("exact({})", self.path),
+            AnalysisKind::Words => format!("search({})", self.path),
         }
     }
 }

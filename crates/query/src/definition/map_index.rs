@@ -1,16 +1,17 @@
 //! Indexes that users define: maps and a reduce, in C# or JavaScript, and how fields are analysed.
 
+use super::analyses::Analyses;
 use super::archived::{self, ArchivedDocuments};
 use super::configuration::setting_text;
 use super::field_options::{spatials, storages, vectors};
 use super::output::{self, Output};
 use super::scoring::Bm25;
-use super::{ALL_DOCUMENTS, Analysis, Field, FieldName, FieldUse, Fields, IndexSource, MarkedText};
-use crate::analysis::Analyzer;
+use super::{ALL_DOCUMENTS, Analysis, DefinitionError, Field, FieldName, FieldUse, Fields, IndexSource, MarkedText};
+use crate::analysis::CustomAnalyzers;
 use crate::mapping::{CompileError, Map, Reduce, ScriptRefused, Source};
 use crate::spatial::SpatialOptions;
 use crate::vector::VectorOptions;
-use documents::{Feature, ItemKind, MissingFeature};
+use documents::{Feature, ItemKind};
 use json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -39,57 +40,10 @@ pub struct MapIndex {
     /// What has none of the fields is indexed.
     indexes_empty: bool,
     bm25: Option<Bm25>,
-}
-
-/// Why a definition is refused.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum DefinitionError {
-    /// It means nothing.
-    #[error("{0}")]
-    Invalid(String),
-    /// A map or the reduce is not what it has to be.
-    #[error("Failed to compile index {index}\n\n{error}")]
-    Compile {
-        /// The index.
-        index: String,
-        /// Which property of the definition.
-        property: &'static str,
-        /// Its text.
-        text: String,
-        /// What is wrong in it, and where.
-        error: CompileError,
-    },
-    /// A field names an analyzer that there is none of.
-    #[error("Failed to compile index '{index}': Cannot find analyzer type '{analyzer}' for field: {field}")]
-    UnknownAnalyzer {
-        /// The index.
-        index: String,
-        /// The field.
-        field: String,
-        /// The analyzer, as it was given.
-        analyzer: String,
-    },
-    /// Its reduce gives other fields than its maps.
-    #[error(
-        "Failed to compile index '{index}': maps and the reduce must give the same fields, but a map gives {map} and the reduce {reduce}"
-    )]
-    Mismatch {
-        /// The index.
-        index: String,
-        /// The fields of the map.
-        map: String,
-        /// The fields of the reduce.
-        reduce: String,
-    },
-    /// Its results cannot become documents as it says.
-    #[error("{0}")]
-    InvalidOutput(String),
-    /// It has a form that is not supported: which.
-    #[error("{0}")]
-    NotSupported(String),
-    /// It needs a feature that is missing.
-    #[error(transparent)]
-    MissingFeature(#[from] MissingFeature),
+    /// The custom analyzers that its fields name, as they were when it was compiled.
+    analyzers: CustomAnalyzers,
+    /// Why a field has no analyzer, in a definition that is kept all the same.
+    lacks_analyzer: Option<DefinitionError>,
 }
 
 /// The options of all fields that have none of their own.
@@ -106,12 +60,33 @@ const ONLY: [(&str, &[&str], Feature); 2] = [
 ];
 
 impl MapIndex {
-    /// Reads a definition as clients send it, and compiles its maps.
+    /// Reads a definition as clients send it, and compiles its maps. Its fields name no custom analyzers.
     ///
     /// # Errors
     ///
     /// [`DefinitionError`]
     pub fn from_json(given: &Value) -> Result<MapIndex, DefinitionError> {
+        MapIndex::with_analyzers(given, &CustomAnalyzers::default())
+    }
+
+    /// Reads a definition as clients send it, and compiles its maps.
+    ///
+    /// * `analyzers`: the custom analyzers that its fields may name.
+    ///
+    /// # Errors
+    ///
+    /// [`DefinitionError`]
+    pub fn with_analyzers(given: &Value, analyzers: &CustomAnalyzers) -> Result<MapIndex, DefinitionError> {
+        let index = MapIndex::without_some_analyzers(given, analyzers)?;
+        index.lacks_analyzer.clone().map_or(Ok(index), Err)
+    }
+
+    /// The same, except that an analyzer may be missing: [`MapIndex::lacks_analyzer`]. An index of it cannot be filled.
+    ///
+    /// # Errors
+    ///
+    /// [`DefinitionError`]
+    pub fn without_some_analyzers(given: &Value, analyzers: &CustomAnalyzers) -> Result<MapIndex, DefinitionError> {
         let invalid = |message: &str| DefinitionError::Invalid(message.to_owned());
         let name = given.get("Name").and_then(Value::as_str).unwrap_or_default().trim().to_owned();
         if name.is_empty() {
@@ -167,7 +142,8 @@ impl MapIndex {
             return Err(DefinitionError::NotSupported(form.to_owned()));
         }
         let fields = given.get("Fields");
-        let (analyses, storages, spatials) = (analyses(&name, fields)?, storages(fields)?, spatials(fields)?);
+        let Analyses { by_field: analyses, analyzers, lacks: lacks_analyzer } = Analyses::of(&name, fields, analyzers)?;
+        let (storages, spatials) = (storages(fields)?, spatials(fields)?);
         let reduces_spatial =
             |reduce: &Arc<Reduce>| reduce.makes_spatial_fields() || maps.iter().any(Map::makes_spatial_fields);
         if reduce.as_ref().is_some_and(reduces_spatial) {
@@ -194,6 +170,8 @@ impl MapIndex {
             missing_is_null,
             indexes_empty,
             bm25,
+            analyzers,
+            lacks_analyzer,
         })
     }
 
@@ -205,6 +183,16 @@ impl MapIndex {
     /// The definition as the client gave it.
     pub fn given(&self) -> &Value {
         &self.given
+    }
+
+    /// The custom analyzers that its fields name.
+    pub fn analyzers(&self) -> &CustomAnalyzers {
+        &self.analyzers
+    }
+
+    /// Why a field has no analyzer.
+    pub fn lacks_analyzer(&self) -> Option<&DefinitionError> {
+        self.lacks_analyzer.as_ref()
     }
 
     /// Its maps.
@@ -245,7 +233,7 @@ impl MapIndex {
     /// How a field is analysed; `None`: its values are not indexed.
     pub fn analysis(&self, field: &str) -> Option<Analysis> {
         let own = self.analyses.get(field).or_else(|| self.analyses.get(ALL_FIELDS));
-        own.copied().unwrap_or(Some(Analysis::LowerCase))
+        own.cloned().unwrap_or(Some(Analysis::LowerCase))
     }
 
     /// Whether the values of a field are kept as they are, for projections.
@@ -376,7 +364,7 @@ impl MapIndex {
 impl Fields for MapIndex {
     fn resolve(&self, field: &FieldUse) -> (String, Analysis) {
         let own = self.analysis(&field.name.path).unwrap_or(Analysis::LowerCase);
-        let analysis = match (field.analysis, own) {
+        let analysis = match (&field.analysis, own) {
             (Analysis::Exact, _) => Analysis::Exact,
             // What is compared with a field in words is one of them, not cut itself.
             (Analysis::LowerCase, Analysis::Words(_)) => Analysis::LowerCase,
@@ -521,62 +509,10 @@ fn is_csharp(text: &str) -> bool {
         && !["timeseries.map", "counters.map"].iter().any(|word| start.starts_with(word))
 }
 
-fn analyses(index: &str, fields: Option<&Value>) -> Result<BTreeMap<String, Option<Analysis>>, DefinitionError> {
-    let not_supported = |feature: String| Err(DefinitionError::NotSupported(feature));
-    let mut analyses = BTreeMap::new();
-    for (name, options) in fields.map(Value::members).unwrap_or_default() {
-        let text = |key| options.get(key).and_then(Value::as_str);
-        // What it asks for is there for any field in words: how often each stands in an entry, and where.
-        if let Some(value) = text("TermVector").filter(|value| !TERM_VECTORS.contains(value)) {
-            return Err(DefinitionError::Invalid(format!("'TermVector' of the field '{name}' cannot be '{value}'")));
-        }
-        let by_indexing = match text("Indexing") {
-            None | Some("Default") => Some(Analysis::LowerCase),
-            Some("Exact") => Some(Analysis::Exact),
-            Some("No") => None,
-            Some("Search") => Some(Analysis::Words(Analyzer::Standard)),
-            Some("Highlighting") => {
-                return not_supported("the option 'Indexing' of a field being 'Highlighting'".to_owned());
-            }
-            Some(other) => {
-                let values = "Default, Exact, Search or No";
-                let message = format!("'Indexing' of the field '{name}' must be {values}, but is '{other}'");
-                return Err(DefinitionError::Invalid(message));
-            }
-        };
-        let analysis = match text("Analyzer").map(str::trim).filter(|given| !given.is_empty()) {
-            None => by_indexing,
-            Some(given) => {
-                let found = analyzer(given).ok_or_else(|| DefinitionError::UnknownAnalyzer {
-                    index: index.to_owned(),
-                    field: name.clone(),
-                    analyzer: given.to_owned(),
-                })?;
-                // What is not to be analysed is not, whatever else is said.
-                by_indexing.map(|by_indexing| if by_indexing == Analysis::Exact { by_indexing } else { found })
-            }
-        };
-        analyses.insert(name.clone(), analysis);
-    }
-    Ok(analyses)
-}
-
-/// What the option `TermVector` may be.
-const TERM_VECTORS: [&str; 5] = ["No", "Yes", "WithPositions", "WithOffsets", "WithPositionsAndOffsets"];
-
-/// The analyzer of a name that may have a namespace before it and an assembly behind it.
-fn analyzer(name: &str) -> Option<Analysis> {
-    let type_name = name.split(',').next().unwrap_or_default().trim();
-    match type_name.rsplit('.').next().unwrap_or_default() {
-        "LowerCaseKeywordAnalyzer" => Some(Analysis::LowerCase),
-        "KeywordAnalyzer" => Some(Analysis::Exact),
-        name => Analyzer::of(name).map(Analysis::Words),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::{Analyzer, CustomAnalyzer};
 
     fn read(text: &str) -> Result<MapIndex, DefinitionError> {
         MapIndex::from_json(&Value::parse(text.as_bytes()).unwrap())
@@ -690,5 +626,41 @@ mod tests {
         for text in ["map('A', x => x)", "timeSeries.map('A', x => x)", "counters.map(x)", ""] {
             assert!(!is_csharp(text), "{text}");
         }
+    }
+
+    /// With an analyzer for the field `A`.
+    fn with_analyzer(analyzer: &str, known: &CustomAnalyzers) -> MapIndex {
+        let given = format!(
+            r#"{{"Name":"X","Maps":["from u in docs.Users select new {{ u.A, u.B }}"],"Fields":{{"A":{{"Analyzer":"{analyzer}"}}}}}}"#
+        );
+        MapIndex::without_some_analyzers(&Value::parse(given.as_bytes()).unwrap(), known).unwrap()
+    }
+
+    #[test]
+    fn a_definition_keeps_the_custom_analyzers_that_it_names() {
+        let mut known = CustomAnalyzers::default();
+        for name in ["Mine", "Other", "StopAnalyzer"] {
+            let code = format!("using Lucene.Net.Analysis; public class {name} : KeywordAnalyzer {{ }}");
+            known.add(Arc::new(CustomAnalyzer::compile(name, &code).unwrap()));
+        }
+        let mine = with_analyzer(" MINE ", &known);
+        let chain = known.get("Mine").unwrap().chain().clone();
+        assert_eq!(mine.analysis("A"), Some(Analysis::Words(Analyzer::Custom(chain))));
+        assert_eq!(mine.analysis("B"), Some(Analysis::LowerCase));
+        let kept = mine.analyzers().to_json();
+        assert_eq!(kept.members().iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["Mine"]);
+        assert_eq!(CustomAnalyzers::from_json(Some(&kept), |_, reason| panic!("{reason}")), *mine.analyzers());
+        // A name of ours stays what it is.
+        let stop = with_analyzer("StopAnalyzer", &known);
+        assert_eq!(stop.analysis("A"), Some(Analysis::Words(Analyzer::Stop)));
+        assert!(stop.analyzers().is_empty() && stop.lacks_analyzer().is_none());
+    }
+
+    #[test]
+    fn what_an_index_lacks_is_named() {
+        let lacking = with_analyzer("Some.Mine", &CustomAnalyzers::default());
+        let message = "Failed to compile index 'X': Cannot find analyzer type 'Some.Mine' for field: A";
+        assert_eq!(lacking.lacks_analyzer().map(ToString::to_string).as_deref(), Some(message));
+        assert_eq!(MapIndex::from_json(lacking.given()).unwrap_err().to_string(), message);
     }
 }

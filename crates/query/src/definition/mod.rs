@@ -2,10 +2,12 @@
 //!
 //! Queries make some ([`AutomaticIndex`]), users define others ([`MapIndex`]); an [`IndexDefinition`] is either.
 
+mod analyses;
 mod archived;
 mod automatic;
 mod configuration;
 mod either;
+mod error;
 mod field;
 mod field_options;
 mod index_name;
@@ -23,9 +25,10 @@ pub use archived::ArchivedDocuments;
 pub use automatic::{ALL_DOCUMENTS, AutomaticIndex, COUNT, GroupedBy, name_of};
 pub use configuration::{SettingRefused, SettingsOf};
 pub use either::IndexDefinition;
-pub use field::{Analysis, Field, FieldName, FieldNeeds, FieldUse, Fields, MarkedText};
+pub use error::DefinitionError;
+pub use field::{Analysis, AnalysisKind, Field, FieldName, FieldNeeds, FieldUse, Fields, MarkedText};
 pub use index_name::check_index_name;
-pub use map_index::{DefinitionError, MapIndex};
+pub use map_index::MapIndex;
 pub use measured::{Measure, MeasuredField};
 pub use output::{Output, References};
 pub use places::Places;

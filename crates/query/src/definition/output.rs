@@ -3,7 +3,7 @@
 //! `OutputReduceToCollection` names the collection. `PatternForOutputReduceToCollectionReferences` (`sales/{Company}/{Date:yyyy-MM}`)
 //! gives documents that name the results, under ids that people can guess; `PatternReferencesCollectionName` is their collection.
 
-use super::map_index::DefinitionError;
+use super::DefinitionError;
 use crate::mapping::{Reduce, text_of};
 use documents::id;
 use json::{Raw, Value};

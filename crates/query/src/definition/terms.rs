@@ -1,6 +1,7 @@
 //! Field analysis: the terms that texts and numbers become, both those of documents and those that a query searches for.
 
-use super::Analysis;
+use super::{Analysis, AnalysisKind};
+use crate::analysis::Analyzer;
 use crate::index::Number;
 use crate::mapping::DateTime;
 use documents::id;
@@ -8,15 +9,20 @@ use std::borrow::Cow;
 
 impl Analysis {
     /// The terms that a text which is searched for stands for.
-    pub fn query_words(self, text: &str) -> Vec<String> {
+    pub fn query_words(&self, text: &str) -> Vec<String> {
         match self {
             Analysis::Words(analyzer) => analyzer.query_words(text),
-            Analysis::Exact | Analysis::LowerCase => vec![analyzed(text, self)],
+            Analysis::Exact | Analysis::LowerCase => vec![analyzed(text, self.kind())],
         }
     }
 
+    /// Whether a custom analyzer makes the terms.
+    pub fn is_custom(&self) -> bool {
+        matches!(self, Analysis::Words(Analyzer::Custom(_)))
+    }
+
     /// The same of parts of terms, beside which there is a wildcard.
-    pub fn query_word_parts(self, text: &str) -> Vec<String> {
+    pub fn query_word_parts(&self, text: &str) -> Vec<String> {
         match self {
             Analysis::Words(analyzer) => analyzer.query_word_parts(text),
             Analysis::Exact | Analysis::LowerCase => self.query_words(text),
@@ -25,20 +31,20 @@ impl Analysis {
 }
 
 /// A text as one term of a field: what is compared with a field in words is one of them.
-pub(crate) fn analyzed(text: &str, analysis: Analysis) -> String {
+pub(crate) fn analyzed(text: &str, analysis: AnalysisKind) -> String {
     match analysis {
-        Analysis::Exact => text.to_owned(),
-        Analysis::LowerCase | Analysis::Words(_) => {
+        AnalysisKind::Exact => text.to_owned(),
+        AnalysisKind::LowerCase | AnalysisKind::Words => {
             String::from_utf8(id::lower(text)).unwrap_or_else(|_| text.to_owned())
         }
     }
 }
 
 /// The ticks of a text that is compared as a date. `None`: it is none, or the field is kept in words.
-pub(crate) fn time(text: &str, analysis: Analysis) -> Option<u64> {
+pub(crate) fn time(text: &str, analysis: AnalysisKind) -> Option<u64> {
     match analysis {
-        Analysis::Exact | Analysis::LowerCase => DateTime::ticks_of(text),
-        Analysis::Words(_) => None,
+        AnalysisKind::Exact | AnalysisKind::LowerCase => DateTime::ticks_of(text),
+        AnalysisKind::Words => None,
     }
 }
 

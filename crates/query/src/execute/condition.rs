@@ -3,7 +3,7 @@
 
 use super::CancelCheck;
 use crate::definition::terms;
-use crate::definition::{Analysis, Fields};
+use crate::definition::{AnalysisKind, Fields};
 use crate::index::{
     Difference, EntryId, EntryIds, EntrySet, Error, FieldNumber, IndexSnapshot, Intersection, Kind, StoredTerm, Term,
     TermEntries, TermRange, Union,
@@ -254,11 +254,11 @@ impl EntryIds for WithTerm<'_> {
     }
 }
 
-/// A field resolved in one index: its number and its analysis.
+/// A field resolved in one index: its number, and what its analysis makes of a text.
 #[derive(Clone, Copy)]
 pub(super) struct ResolvedField {
     pub number: FieldNumber,
-    pub analysis: Analysis,
+    pub analysis: AnalysisKind,
 }
 
 impl ResolvedField {
@@ -269,7 +269,7 @@ impl ResolvedField {
         field: &FieldUse,
     ) -> Result<Option<ResolvedField>, Error> {
         let (name, analysis) = fields.resolve(field);
-        Ok(index.field(&name)?.map(|number| ResolvedField { number, analysis }))
+        Ok(index.field(&name)?.map(|number| ResolvedField { number, analysis: analysis.kind() }))
     }
 
     /// The entries with a term.

@@ -2,7 +2,7 @@
 //! are, and by how many entries have them.
 
 use super::{CancelCheck, likeness};
-use crate::definition::{Analysis, Fields};
+use crate::definition::{AnalysisKind, Fields};
 use crate::index::{Direction, Error, IndexSnapshot, Kind, StoredTerm, TermRange};
 use crate::plan::{Suggestion, SuggestionDistance};
 use std::cmp::Ordering;
@@ -76,7 +76,7 @@ struct TermCandidates {
 
 impl TermCandidates {
     fn new(term: &str) -> TermCandidates {
-        let lower = crate::definition::terms::analyzed(term, Analysis::LowerCase);
+        let lower = crate::definition::terms::analyzed(term, AnalysisKind::LowerCase);
         TermCandidates { characters: term.chars().collect(), lower, candidates: Vec::new() }
     }
 

@@ -22,7 +22,7 @@ fn plan(planner: &mut Planner<'_>, call: &Call<'_>, analysis: Analysis) -> Resul
         return Err(LUCENE.wrong_arguments());
     };
     let analysis = if analysis == Analysis::Exact { analysis } else { Analysis::Words(Analyzer::Standard) };
-    let field = planner.field(operand, analysis)?;
+    let field = planner.field(operand, analysis.clone())?;
     let text = match planner.parameters.scalar(value)? {
         Scalar::Text(text) => text,
         Scalar::Null => return Ok(Condition::AnyOf(field, vec![TermValue::Null])),
@@ -31,7 +31,7 @@ fn plan(planner: &mut Planner<'_>, call: &Call<'_>, analysis: Analysis) -> Resul
     let lucene::Parsed { query, fields } = lucene::parse(&text)?;
     let mut named = |path: String| -> FieldUse {
         let name = FieldName { path, is_quoted: false };
-        planner.need(Field { name, needs: FieldNeeds::of(analysis) }, analysis)
+        planner.need(Field { name, needs: FieldNeeds::of(analysis.kind()) }, analysis.clone())
     };
     let fields = fields.into_iter().map(&mut named).collect();
     Ok(Condition::Words(field, TextQuery::Lucene { query, fields }))

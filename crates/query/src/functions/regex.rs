@@ -22,9 +22,10 @@ fn plan(planner: &mut Planner<'_>, call: &Call<'_>, analysis: Analysis) -> Resul
     if planner.is_id(operand) {
         return Err(Refused::NotSupported("regex() of id()".to_owned()));
     }
+    let is_lower_cased = analysis == Analysis::LowerCase;
     let field = planner.field(operand, analysis)?;
     // The terms are lower-cased, and it fits in any case, as with the reference.
-    Ok(Condition::Pattern(field, compile(&pattern, analysis == Analysis::LowerCase)?))
+    Ok(Condition::Pattern(field, compile(&pattern, is_lower_cased)?))
 }
 
 fn filter(planner: &mut FilterPlanner<'_, '_>, call: &Call<'_>) -> Result<FilterCondition, Refused> {

@@ -99,6 +99,9 @@ pub enum Error {
         /// Documents in all.
         attempted: u64,
     },
+    /// A field has no analyzer: a custom one that was deleted before the index was reset. Define the analyzer, and reset the index.
+    #[error("{0}")]
+    NoAnalyzer(String),
     /// The index or its database is being closed. Nothing of the batch was written.
     #[error("indexing was stopped")]
     Interrupted,

@@ -89,7 +89,7 @@ impl MakesEntries for AutomaticEntries {
         entry.clear();
         let mut add = |field: usize, found: ExtractedValue<'_>| {
             let kept = kept.get(field).map(Vec::as_slice).unwrap_or_default();
-            kept.iter().try_for_each(|(number, analysis)| terms::add(entry, *number, *analysis, &found, lower))
+            kept.iter().try_for_each(|(number, analysis)| terms::add(entry, *number, analysis, &found, lower))
         };
         body.visit(document.body(), &mut add)?;
         if !metadata.is_empty() {

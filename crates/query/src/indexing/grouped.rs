@@ -401,7 +401,7 @@ impl GroupedEntries {
                     }
                 };
                 for (number, analysis) in fields.get(place).map(|field| field.kept.as_slice()).unwrap_or_default() {
-                    add(entry, *number, *analysis, value, lower)?;
+                    add(entry, *number, analysis, value, lower)?;
                 }
             }
         }
@@ -415,7 +415,7 @@ fn empty<T>(set: &mut HashSet<T>) {
 }
 
 /// The recursion ends: it goes into arrays of a result, whose depth is bounded.
-fn add(entry: &mut Entry, field: FieldNumber, analysis: Analysis, value: Raw<'_>, lower: &mut Vec<u8>) -> Result<()> {
+fn add(entry: &mut Entry, field: FieldNumber, analysis: &Analysis, value: Raw<'_>, lower: &mut Vec<u8>) -> Result<()> {
     match value.kind() {
         Kind::Array => value.elements().try_for_each(|element| add(entry, field, analysis, element, lower)),
         _ => terms::add(entry, field, analysis, &ExtractedValue::Value(value), lower),

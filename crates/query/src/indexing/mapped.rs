@@ -35,7 +35,6 @@ pub(super) struct MappedEntries {
 /// How a field of a map's outputs is kept; `None`: its values are not indexed.
 type MappedField = Option<KeptField>;
 
-#[derive(Clone, Copy)]
 struct KeptField {
     number: FieldNumber,
     analysis: Analysis,
@@ -218,7 +217,7 @@ struct Values<'v> {
 impl Values<'_> {
     fn add_output(&mut self, output: Output<'_, '_>, fields: &[MappedField]) -> Result<()> {
         for (field, value) in fields.iter().zip(output.values) {
-            self.add(*field, value)?;
+            self.add(field.as_ref(), value)?;
         }
         if self.definition.bm25().is_some() {
             return self.entry.add_lengths();
@@ -228,19 +227,19 @@ impl Values<'_> {
         }
         let entry_boost = output.boost.unwrap_or(1.0);
         for (KeptField { number, .. }, value) in
-            fields.iter().zip(output.values).filter_map(|(field, value)| Some(((*field)?, value)))
+            fields.iter().zip(output.values).filter_map(|(field, value)| Some((field.as_ref()?, value)))
         {
             let boost = boost_of(value);
-            if (output.boost.is_some() || boost.is_some()) && self.entry.has(number) {
+            if (output.boost.is_some() || boost.is_some()) && self.entry.has(*number) {
                 let boost = entry_boost * boost.unwrap_or(1.0);
-                self.entry.add_norm(number, Norm::of(boost as f32, self.entry.word_count(number)))?;
+                self.entry.add_norm(*number, Norm::of(boost as f32, self.entry.word_count(*number)))?;
             }
         }
         Ok(())
     }
 
     /// The depth of the recursion is that of arrays in arrays and of boosts, both bounded.
-    fn add(&mut self, field: MappedField, value: &Value<'_>) -> Result<()> {
+    fn add(&mut self, field: Option<&KeptField>, value: &Value<'_>) -> Result<()> {
         if let Value::Field(made) = value {
             let Some(analysis) = self.definition.analysis(&made.name) else { return Ok(()) };
             let analysis = match made.options.indexing.as_deref() {
@@ -250,19 +249,20 @@ impl Values<'_> {
                 _ => analysis,
             };
             let field = KeptField::new(self.definition, self.index, &made.name, analysis)?;
-            return self.add(Some(field), &made.value);
+            return self.add(Some(&field), &made.value);
         }
         let Some(KeptField { number, analysis, spatial, vector }) = field else { return self.add_made(value) };
+        let number = *number;
         match value {
             Value::Missing if !self.definition.missing_is_null() => Ok(()),
             Value::Missing | Value::Null => self.entry.add(number, Term::Null),
             Value::Json(raw) => self.add_json(number, analysis, *raw),
             Value::Array(values) => values.iter().try_for_each(|value| self.add(field, value)),
             Value::Boosted(boosted) => self.add(field, &boosted.value),
-            Value::Spatial(made) => places::add(self.entry, number, &spatial, made_geometry(made)?),
+            Value::Spatial(made) => places::add(self.entry, number, spatial, made_geometry(made)?),
             Value::Vector(made) => {
                 let json = made.to_json();
-                self.dimensions.add(self.index, self.entry, number, &vector, Raw::new(&json))
+                self.dimensions.add(self.index, self.entry, number, vector, Raw::new(&json))
             }
             value => {
                 let json = value.to_json();
@@ -279,7 +279,7 @@ impl Values<'_> {
         }
     }
 
-    fn add_json(&mut self, number: FieldNumber, analysis: Analysis, json: Raw<'_>) -> Result<()> {
+    fn add_json(&mut self, number: FieldNumber, analysis: &Analysis, json: Raw<'_>) -> Result<()> {
         match json.kind() {
             Kind::Array => json.elements().try_for_each(|element| self.add_json(number, analysis, element)),
             _ => terms::add(self.entry, number, analysis, &ExtractedValue::Value(json), self.lower),

@@ -20,7 +20,7 @@ use json::{Kind, Raw};
 pub(crate) fn add(
     entry: &mut Entry,
     field: FieldNumber,
-    analysis: Analysis,
+    analysis: &Analysis,
     found: &ExtractedValue<'_>,
     lower: &mut Vec<u8>,
 ) -> Result<()> {
@@ -41,8 +41,8 @@ pub(crate) fn add(
     }
 }
 
-fn add_text(entry: &mut Entry, field: FieldNumber, analysis: Analysis, text: &str, lower: &mut Vec<u8>) -> Result<()> {
-    if let Some(ticks) = time(text, analysis) {
+fn add_text(entry: &mut Entry, field: FieldNumber, analysis: &Analysis, text: &str, lower: &mut Vec<u8>) -> Result<()> {
+    if let Some(ticks) = time(text, analysis.kind()) {
         entry.add(field, Term::Time(ticks))?;
     }
     if let Some(ticks) = TimeSpan::ticks_of(text) {
@@ -67,14 +67,14 @@ fn add_text(entry: &mut Entry, field: FieldNumber, analysis: Analysis, text: &st
 }
 
 /// Adds a text that is one word however it is analysed.
-fn add_scalar(entry: &mut Entry, field: FieldNumber, analysis: Analysis, text: &str) -> Result<()> {
+fn add_scalar(entry: &mut Entry, field: FieldNumber, analysis: &Analysis, text: &str) -> Result<()> {
     match analysis {
         Analysis::Words(_) => entry.add_word(field, text),
         Analysis::Exact | Analysis::LowerCase => entry.add(field, Term::Text(text)),
     }
 }
 
-fn add_number(entry: &mut Entry, field: FieldNumber, analysis: Analysis, text: &str) -> Result<()> {
+fn add_number(entry: &mut Entry, field: FieldNumber, analysis: &Analysis, text: &str) -> Result<()> {
     add_scalar(entry, field, analysis, &number_text(text))?;
     match number(text) {
         Some(number) => entry.add(field, Term::Number(number)),

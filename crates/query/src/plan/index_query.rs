@@ -177,7 +177,7 @@ impl Planner<'_> {
         let mut conditions = Vec::with_capacity(operands.len());
         for operand in operands {
             if !functions::is_left_out(operand, self.parameters)? {
-                conditions.push(self.condition(operand, analysis)?);
+                conditions.push(self.condition(operand, analysis.clone())?);
             }
         }
         Ok(conditions)
@@ -354,7 +354,7 @@ impl Planner<'_> {
             }
             _ => return Err(Refused::Invalid("Expected a field, but got a condition".to_owned())),
         };
-        Ok(self.need(Field { name, needs: FieldNeeds::of(analysis) }, analysis))
+        Ok(self.need(Field { name, needs: FieldNeeds::of(analysis.kind()) }, analysis))
     }
 
     /// The path of a field that a function names, as it is or in a text.

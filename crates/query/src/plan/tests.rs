@@ -125,7 +125,7 @@ fn check_index(text: &str, fields: &[&str], condition: &str, order: &str) {
 
 /// A condition as a line.
 fn told(condition: &Condition) -> String {
-    let field = |field: &FieldUse| field.name.stored(field.analysis);
+    let field = |field: &FieldUse| field.name.stored(field.analysis.kind());
     let all = |conditions: &[Condition]| conditions.iter().map(told).collect::<Vec<_>>().join(", ");
     let terms = |terms: &[TermValue]| {
         let term = |term: &TermValue| match term {

@@ -9,7 +9,7 @@
 
 use database::documents::{BulkDocs, ClusterTransaction, Feature, Write};
 use hyper::StatusCode;
-use hyper::header::CONTENT_TYPE;
+use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderName};
 
 use super::attachments::submit_with;
 use super::bulk_docs_form;
@@ -18,6 +18,8 @@ use crate::error::Result;
 use crate::messages::query_string::QueryString;
 use crate::messages::reply::{self, Reply};
 use crate::routing::exchange::Exchange;
+
+const CLIENT_VERSION: HeaderName = HeaderName::from_static("raven-client-version");
 
 /// With a single node, `majority` is satisfied at once.
 fn waits_for_replicas(query: QueryString<'_>) -> Result<bool> {
@@ -28,6 +30,15 @@ fn waits_for_replicas(query: QueryString<'_>) -> Result<bool> {
     Ok(query.number(COUNT)?.is_some_and(|count| count > 0))
 }
 
+/// Whether the client is one that sends the index of an atomic guard with its next write: RavenDB's own from this version on, and one
+/// that says no version. Others would be refused with the second cluster-wide write of a document.
+fn knows_guards(headers: &HeaderMap) -> bool {
+    const FIRST: (u32, u32) = (5, 2);
+    let Some(version) = headers.get(CLIENT_VERSION).and_then(|version| version.to_str().ok()) else { return true };
+    let mut parts = version.split('.').map_while(|part| part.parse().ok());
+    parts.next().is_none_or(|major| (major, parts.next().unwrap_or(0)) >= FIRST)
+}
+
 pub(crate) async fn post(mut exchange: Exchange) -> Result<Reply> {
     let content_type = exchange.headers.get(CONTENT_TYPE).map(|value| value.as_bytes());
     let is_multipart = content_type
@@ -36,7 +47,7 @@ pub(crate) async fn post(mut exchange: Exchange) -> Result<Reply> {
         return Err(Feature::Replication.missing_for("waiting for other nodes ('numberOfReplicasToWaitFor')").into());
     }
     let index_wait = IndexWait::of(exchange.query())?;
-    let has_guards = !exchange.query().is_true("disableAtomicDocumentWrites")?;
+    let has_guards = !exchange.query().is_true("disableAtomicDocumentWrites")? && knows_guards(&exchange.headers);
     let (commands, uploads) = match is_multipart {
         true => bulk_docs_form::read(&mut exchange, has_guards).await?,
         false => (exchange.parse_body(move |body| Ok(BulkDocs::parse(body, has_guards)?)).await?, Vec::new()),

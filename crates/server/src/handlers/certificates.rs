@@ -314,7 +314,8 @@ pub(crate) async fn edit(mut exchange: Exchange) -> Result<Reply> {
 }
 
 /// POST `/admin/certificates/replace-cluster-cert`: body `{"Certificate","Password"}`, a PFX file in base64. 204. The server uses the
-/// certificate for new connections and keeps it in its file. `replaceImmediately`: whether to wait for no other node, of which there is none.
+/// certificate for new connections and keeps it in its file. `replaceImmediately` means nothing: there is
+/// no other node to wait for.
 pub(crate) async fn replace_own(mut exchange: Exchange) -> Result<Reply> {
     exchange.query().is_true("replaceImmediately")?;
     let body = exchange.read_object().await?;

@@ -1,5 +1,6 @@
 //! The handlers, one file per resource: take the parameters apart, make one call, answer.
 
+pub(crate) mod analyzers;
 pub(crate) mod api_keys;
 mod as_of;
 pub(crate) mod attachments;
@@ -44,6 +45,7 @@ pub(crate) mod safety;
 pub(crate) mod sample_data;
 pub(crate) mod signing_in;
 pub(crate) mod smuggler;
+pub(crate) mod sorters;
 pub(crate) mod statistics;
 pub(crate) mod streams;
 pub(crate) mod studio;

@@ -32,14 +32,14 @@ pub(crate) async fn patch(mut exchange: Exchange) -> Result<Reply> {
         let mut request = PatchRequest::of(object, "")?;
         request.returns_document = true;
         request.skips_mismatch = skips_mismatch;
-        let mut batch = Batch::new();
+        let mut batch = if is_test { Batch::new().keeping_originals() } else { Batch::new() };
         batch.patch(&id, expected, request)?;
         Ok(batch)
     };
     let batch = exchange.parse_body(parse).await?;
     let report = if is_test {
-        let database = exchange.database().clone();
-        let resolved = exchange.node.bridge.run(Pool::Reads, move || Ok(database.resolve(&batch)?)).await?;
+        let (database, memory) = (exchange.database().clone(), exchange.node.memory_of_request());
+        let resolved = exchange.node.bridge.run(Pool::Reads, move || Ok(database.resolve(&batch, &memory)?)).await?;
         resolved.patch_report().cloned().map(|report| (report, None))
     } else {
         match submit(&exchange.node, exchange.database(), batch).await?.results.pop() {
@@ -93,8 +93,7 @@ fn answer(
         json.name("Status").string(report.status.wire_name());
         json.name("ModifiedDocument").raw(report.document.as_deref().unwrap_or(b"null"));
         if is_debug || is_test {
-            let original = report.original.as_deref().filter(|_| is_test);
-            json.name("OriginalDocument").raw(original.unwrap_or(b"null"));
+            json.name("OriginalDocument").raw(report.original.as_deref().unwrap_or(b"null"));
             json.name("Debug").raw(if report.debug.is_empty() { b"null" } else { &report.debug });
         }
         match written {

@@ -443,6 +443,10 @@ fn take_record(node: &Node, database: &Database, options: &SmugglerOptions, impo
             note_part(result, property, databases.put_due_configuration(name, kind, configuration, None))?;
         }
     }
+    // One that is not served does not keep the others out.
+    for (_, analyzer) in part("Analyzers").map(Value::members).unwrap_or_default() {
+        note_part(result, "Analyzers", databases.put_analyzers(name, std::slice::from_ref(analyzer), None))?;
+    }
     for property in RevisionsProperty::ALL {
         if let Some(configuration) = part(property.name()) {
             let put = databases.put_revisions_configuration(name, property, configuration, None);
@@ -456,7 +460,11 @@ fn take_record(node: &Node, database: &Database, options: &SmugglerOptions, impo
 fn note_part<T>(result: &mut SmugglerResult, part: &'static str, taken: database::Result<T>) -> Result<()> {
     match taken {
         Ok(_) => result.note_record(part),
-        Err(error @ (database::Error::BadRecord { .. } | database::Error::NotSupported(_))) => {
+        Err(
+            error @ (database::Error::BadRecord { .. }
+            | database::Error::Analyzer(_)
+            | database::Error::NotSupported(_)),
+        ) => {
             result.warn(&format!("The part '{part}' of the record of the database was not taken over: {error}"));
         }
         Err(error) => return Err(error.into()),

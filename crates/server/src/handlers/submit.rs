@@ -19,8 +19,8 @@ pub(crate) async fn submit(node: &Node, database: &Arc<Database>, batch: Batch) 
     let batch = Arc::new(batch);
     let mut attempts = PatchAttempts::default();
     loop {
-        let (batch, resolving) = (batch.clone(), database.clone());
-        let resolved = node.bridge.run(Pool::Reads, move || Ok(resolving.resolve(&batch)?)).await?;
+        let (batch, resolving, memory) = (batch.clone(), database.clone(), node.memory_of_request());
+        let resolved = node.bridge.run(Pool::Reads, move || Ok(resolving.resolve(&batch, &memory)?)).await?;
         match write(resolved).await {
             Err(Error::Database(error)) if attempts.goes_on_after(&error) => {}
             outcome => return outcome,

@@ -15,11 +15,11 @@ use super::access::Access;
 use super::exchange::Exchange;
 use crate::error::{Result, Write};
 use crate::handlers::{
-    api_keys, attachments, backups, bulk_docs, bulk_insert, certificates, change_feed, changes, collections,
+    analyzers, api_keys, attachments, backups, bulk_docs, bulk_insert, certificates, change_feed, changes, collections,
     compactions, compare_exchange, configuration, constraints, counters, databases, diagnostics, docs, due, health,
     hilo, identities, indexes, info_package, live, log_configuration, mcp, members, metrics, monitoring, multi_get,
     node_info, operations, pages, patches, queries, restores, revisions, safety, sample_data, signing_in, smuggler,
-    statistics, streams, studio, subscriptions, tasks, tcp_info, test_connection, test_endpoints, topology,
+    sorters, statistics, streams, studio, subscriptions, tasks, tcp_info, test_connection, test_endpoints, topology,
     traffic_watch,
 };
 use crate::messages::reply::Reply;
@@ -198,6 +198,14 @@ pub static ROUTES: &[Route] = &[
     now("GET", "/license/status", ValidUser, node_info::license),
     now("GET", "/rachis/waitfor", ValidUser, node_info::wait_for_index),
     now("GET", "/configuration/client", ValidUser, configuration::server_client),
+    later("PUT", "/admin/analyzers", Operator, pending!(analyzers::put_server_wide)),
+    later("DELETE", "/admin/analyzers", Operator, pending!(analyzers::delete_server_wide)),
+    later("PUT", "/databases/*/admin/analyzers", Admin, pending!(analyzers::put)),
+    later("DELETE", "/databases/*/admin/analyzers", Admin, pending!(analyzers::delete)),
+    later("PUT", "/admin/sorters", Operator, pending!(sorters::put)),
+    later("DELETE", "/admin/sorters", Operator, pending!(sorters::delete)),
+    later("PUT", "/databases/*/admin/sorters", Admin, pending!(sorters::put)),
+    later("DELETE", "/databases/*/admin/sorters", Admin, pending!(sorters::delete)),
     later("PUT", "/admin/configuration/client", Operator, pending!(configuration::put_server_client)),
     now("GET", "/operations/state", ValidUser, operations::server_state),
     now("POST", "/admin/operations/kill", Operator, operations::server_kill),
@@ -412,14 +420,6 @@ pub static ROUTES: &[Route] = &[
     missing("POST", "/databases/*/admin/transactions/start-recording", Admin, Feature::TransactionRecording),
     missing("POST", "/databases/*/admin/transactions/stop-recording", Admin, Feature::TransactionRecording),
     missing("GET", "/databases/*/streams/timeseries", Read, Feature::TimeSeries),
-    missing("PUT", "/databases/*/admin/sorters", Admin, Feature::CustomSorters),
-    missing("DELETE", "/databases/*/admin/sorters", Admin, Feature::CustomSorters),
-    missing("PUT", "/admin/sorters", Operator, Feature::CustomSorters),
-    missing("DELETE", "/admin/sorters", Operator, Feature::CustomSorters),
-    missing("PUT", "/databases/*/admin/analyzers", Admin, Feature::CustomAnalyzers),
-    missing("DELETE", "/databases/*/admin/analyzers", Admin, Feature::CustomAnalyzers),
-    missing("PUT", "/admin/analyzers", Operator, Feature::CustomAnalyzers),
-    missing("DELETE", "/admin/analyzers", Operator, Feature::CustomAnalyzers),
     missing("GET", "/databases/*/admin/attachments/remote/config", Admin, Feature::RemoteAttachments),
     missing("PUT", "/databases/*/admin/attachments/remote/config", Admin, Feature::RemoteAttachments),
     missing("GET", "/databases/*/timeseries", Read, Feature::TimeSeries),

@@ -130,6 +130,37 @@ fn one_backup_is_made_and_restored() {
 }
 
 #[test]
+fn a_restored_database_has_its_analyzers_and_the_indexes_that_name_them() {
+    let server = Server::start();
+    let wire = &server.wire;
+    let code = "using Lucene.Net.Analysis; public class Whole : KeywordAnalyzer { }";
+    let analyzers = format!(r#"{{"Analyzers":[{{"Name":"Whole","Code":"{code}"}}]}}"#);
+    assert_eq!(wire.call("PUT /databases/db/admin/analyzers", &analyzers).status, 201);
+    let of_node = analyzers.replace("Whole", "OfNode");
+    assert_eq!(wire.call("PUT /admin/analyzers", &of_node).status, 201);
+    for name in ["Whole", "OfNode"] {
+        let index = format!(
+            r#"{{"Indexes":[{{"Name":"{name}","Maps":["from u in docs.Users select new {{ u.Name }}"],"Fields":{{"Name":{{"Analyzer":"{name}"}}}}}}]}}"#
+        );
+        assert_eq!(wire.call("PUT /databases/db/admin/indexes", &index).status, 201);
+    }
+    wire.put("users/1", r#"{"Name":"Ann Lee","@metadata":{"@collection":"Users"}}"#);
+    let backup = format!(r#"{{"BackupType":"Backup",{}}}"#, server.local());
+    assert_eq!(wire.call("POST /databases/db/admin/backup", &backup).status, 200);
+    server.settle();
+    let body = format!(r#"{{"Type":"Local","DatabaseName":"copy","BackupLocation":"{}"}}"#, server.folder());
+    assert_eq!(text(&server.restore("POST /admin/restore/database", &body), "Status"), "Completed");
+    for name in ["Whole", "OfNode"] {
+        let query = format!(r#"{{"Query":"from index '{name}'","WaitForNonStaleResults":true}}"#);
+        assert_eq!(wire.call("POST /databases/copy/queries", &query).status, 200);
+        let terms = wire.call(&format!("GET /databases/copy/indexes/terms?name={name}&field=Name"), "").text();
+        assert!(terms.contains(r#"["Ann Lee"]"#), "{terms}");
+    }
+    let record = wire.call("GET /admin/databases?name=copy", "").json();
+    assert!(record.get("Analyzers").and_then(|all| all.get("Whole")).is_some());
+}
+
+#[test]
 fn a_task_runs_by_the_clock_and_is_seen_as_one() {
     let server = Server::start();
     let task = server.add_task("nightly");

@@ -157,6 +157,23 @@ fn a_transaction_over_values_and_documents_is_answered_as_clients_read_it() {
     wire.check(BULK, &cluster_wide(""), 201, &format!(r#"{{"Results":[],"TransactionIndex":{}}}"#, 6));
 }
 
+/// RavenDB's answers: clients from 5.2 on send back what a guard needs. Who says no version gets one, which is ours.
+#[test]
+fn guards_are_for_clients_that_know_them() {
+    let wire = Wire::with_database();
+    let versions = [("7.1.5.0", true), ("5.2", true), ("5.1.0.0", false), ("4.0.0", false), ("", true), ("x", true)];
+    for (place, (version, has_guard)) in versions.into_iter().enumerate() {
+        let header = format!("Raven-Client-Version: {version}");
+        let headers: &[&str] = if version.is_empty() { &[] } else { &[&header] };
+        let id = format!("users/{place}");
+        let put = || wire.call_with(BULK, headers, cluster_wide(&put_command(&id, "null")).as_bytes());
+        assert_eq!(put().status, 201, "{version}");
+        let guard = wire.call(&format!("GET /databases/db/cmpxchg?key=rvn-atomic/{id}"), "").text();
+        assert_eq!(guard.contains("rvn-atomic"), has_guard, "{version}: {guard}");
+        assert_eq!(put().status, if has_guard { 409 } else { 201 }, "{version}");
+    }
+}
+
 #[test]
 fn transactions_refuse_other_commands_and_guards() {
     let wire = Wire::with_database();

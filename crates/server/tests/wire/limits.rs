@@ -374,6 +374,27 @@ fn memory_of_one_query() {
 }
 
 #[test]
+fn memory_of_the_patches_of_one_batch() {
+    let wire = with_limits(|limits| limits.request_memory_size = 4 << 20);
+    wire.put("big", &format!(r#"{{"N":0,"Text":"{}"}}"#, "x".repeat(600 << 10)));
+    let batch = |command: &str, count: usize| {
+        let commands = vec![command; count].join(",");
+        wire.call("POST /databases/db/bulk_docs", &format!(r#"{{"Commands":[{commands}]}}"#))
+    };
+    let script = r#"{"Type":"PATCH","Id":"big","Patch":{"Script":"this.N++"}}"#;
+    let json = r#"{"Type":"JsonPatch","Id":"big","JsonPatch":{"Operations":[{"op":"replace","path":"/N","value":7}]}}"#;
+    let again =
+        r#"{"Type":"JsonPatch","Id":"big","JsonPatch":{"Operations":[{"op":"replace","path":"/N","value":8}]}}"#;
+    assert_eq!(batch(script, 4).status, 201);
+    check_limit(&batch(script, 40), 413, "Limits.RequestMemoryInMb = 4");
+    assert_eq!(batch(&format!("{json},{again}"), 2).status, 201);
+    check_limit(&batch(&format!("{json},{again}"), 20), 413, "Limits.RequestMemoryInMb = 4");
+    // Nothing of it was written, and one that fits is written as before.
+    assert_eq!(batch(script, 1).status, 201);
+    assert!(wire.call("GET /databases/db/docs?id=big", "").text().contains(r#""N":9"#));
+}
+
+#[test]
 fn only_loopback_without_certificates() {
     let open = |unsecured_access| {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

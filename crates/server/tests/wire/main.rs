@@ -1,6 +1,7 @@
 //! Wire tests: a whole server in this process on a free port, requests and answers as text. One file per resource.
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails, in its helper functions too")]
 
+mod analyzers;
 mod api_keys;
 mod arrays;
 mod as_the_reference;
@@ -76,6 +77,7 @@ mod script_reduces;
 mod secured;
 mod signing_in;
 mod smuggler;
+mod sorters;
 mod spatial;
 mod statistics;
 mod stored_fields;

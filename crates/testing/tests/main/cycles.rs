@@ -34,7 +34,6 @@ const CYCLES: &[(&str, &str, usize)] = &[
     ("query", "mapping/javascript/mod.rs", 5),
     ("query", "mapping/date.rs", 4),
     ("query", "analysis/mod.rs", 3),
-    ("query", "definition/field_options.rs", 3),
     ("query", "mapping/convert.rs", 2),
     ("query", "mapping/javascript/values.rs", 2),
     ("query", "mapping/linq/mod.rs", 2),

@@ -3,7 +3,7 @@
 use storage::TransactionId;
 
 use super::super::Destination;
-use super::super::destination::PARTIAL;
+use super::super::spool::PARTIAL;
 use super::names::{ArchiveFile, HistoryName};
 use super::timeline::{Timeline, base_of};
 use crate::Result;

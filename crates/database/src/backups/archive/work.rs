@@ -11,9 +11,8 @@ use storage::{Position, TransactionId, image};
 
 use super::super::Destination;
 use super::super::configuration::BackupTask;
-use super::super::destination::PARTIAL;
 use super::super::file::CompressedFile;
-use super::super::spool::Spool;
+use super::super::spool::{PARTIAL, Spool};
 use super::host::Host;
 use super::names::{ArchiveFile, HistoryName};
 use super::segment::{Head, Mark};

@@ -12,8 +12,10 @@ use documents::{
     Batch, Date, EMPTY_COLLECTION, Flags, HILO_COLLECTION, ImportedRevision, Outcome, ValueChange, Write, id,
 };
 use json::{Kind, Minifier, Raw, Value};
+use query::analysis::CustomAnalyzers;
 use storage::memory::MemoryReservation;
 
+use crate::analyzers::{self, ANALYZERS};
 use crate::attachments::ContentUpload;
 use crate::flight::Flight;
 use crate::limits::{BULK_BATCH_COUNT_MAX, BULK_BATCH_SIZE_MAX, BULK_BUFFER_SIZE_KEPT};
@@ -76,6 +78,8 @@ struct ImportWork {
     pace: Pace,
     now: Date,
     record: Option<Value>,
+    /// The custom analyzers of that record, which the indexes behind it may name.
+    analyzers: CustomAnalyzers,
 }
 
 /// What an import came to.
@@ -138,6 +142,7 @@ impl Database {
                 pace,
                 now: Date::now(),
                 record: None,
+                analyzers: CustomAnalyzers::default(),
             },
         })
     }
@@ -374,7 +379,12 @@ impl ImportWork {
         }
         self.result.begin(item_type);
         match Value::parse(&without_trailing_commas(part.bytes)) {
-            Ok(record @ Value::Object(_)) => self.record = Some(record),
+            Ok(record @ Value::Object(_)) => {
+                if self.options.has_record_type(ANALYZERS) {
+                    self.analyzers = analyzers::of(record.get(ANALYZERS), self.database.name());
+                }
+                self.record = Some(record);
+            }
             Ok(_) => self.refuse(item_type, part, "the record of a database is no object".to_owned())?,
             Err(error) => self.refuse(item_type, part, error.to_string())?,
         }
@@ -706,7 +716,7 @@ impl ImportWork {
 
     /// An index that cannot be taken over is reported, and ends nothing: the documents count more.
     fn index(&mut self, part: Part<'_>, element: Raw<'_>) -> Result<()> {
-        match indexes::put(&self.database, element, &self.options) {
+        match indexes::put(&self.database, element, &self.options, &self.analyzers) {
             (_, Ok(())) => Ok(()),
             (_, Err(IndexRefused::Failed(error))) => Err(error),
             (name, Err(IndexRefused::Definition(rule))) => {

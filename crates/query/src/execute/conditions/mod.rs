@@ -47,7 +47,7 @@ trait Behavior<'c>: Copy {
     fn write(self, f: &mut Formatter<'_>) -> fmt::Result {
         match self.field() {
             Some(field) => {
-                write!(f, "{}:", field.name.stored(field.analysis))?;
+                write!(f, "{}:", field.name.stored(field.analysis.kind()))?;
                 self.write_argument(f)
             }
             None => f.write_str(self.name()),

@@ -110,8 +110,9 @@ pub(super) fn of<E: From<Error>>(
         marked.push(ResolvedField::of(index, fields, &highlight.field)?);
     }
     let mut gathered: HashMap<FieldNumber, Marks> = HashMap::new();
-    for resolved in marked.iter().flatten() {
-        gathered.insert(resolved.number, Marks::new(resolved.analysis));
+    for (resolved, highlight) in marked.iter().zip(highlights) {
+        let (_, analysis) = fields.resolve(&highlight.field);
+        resolved.iter().for_each(|resolved| _ = gathered.insert(resolved.number, Marks::new(analysis.clone())));
     }
     let mut gatherer = Gatherer { index, fields, check_cancel, gathered, next: 0 };
     gatherer.condition(&query.condition)?;

@@ -37,7 +37,7 @@ struct Token {
 
 /// What is found in texts, rising and apart from each other.
 pub(super) fn of<E>(marks: &Marks, texts: &Texts, check_cancel: CancelCheck<'_, E>) -> Result<Vec<HighlightMatch>, E> {
-    let Some(analysis) = marks.analysis else { return Ok(Vec::new()) };
+    let Some(analysis) = &marks.analysis else { return Ok(Vec::new()) };
     let tokens = tokens(marks, analysis, texts, check_cancel)?;
     let mut places = Vec::new();
     let (mut at, mut border) = (0, 0);
@@ -66,7 +66,7 @@ pub(super) fn of<E>(marks: &Marks, texts: &Texts, check_cancel: CancelCheck<'_, 
 
 fn tokens<E>(
     marks: &Marks,
-    analysis: Analysis,
+    analysis: &Analysis,
     texts: &Texts,
     check_cancel: CancelCheck<'_, E>,
 ) -> Result<Vec<Token>, E> {
@@ -86,7 +86,7 @@ fn tokens<E>(
         };
         match analysis {
             Analysis::Words(analyzer) => analyzer.words(text, &mut |word| add(word.text, word.place))?,
-            Analysis::LowerCase | Analysis::Exact => add(&terms::analyzed(text, analysis), 0..text.len())?,
+            Analysis::LowerCase | Analysis::Exact => add(&terms::analyzed(text, analysis.kind()), 0..text.len())?,
         }
     }
     Ok(tokens)

@@ -24,12 +24,12 @@ impl<E: From<Error>> TextCompiler<'_, '_, E> {
         let Some(number) = self.index.field(&name)? else { return Ok(TextMatcher::Nothing) };
         Ok(match query {
             TextQuery::Search { parts, is_all } => {
-                let matcher = parts.iter().filter_map(|part| search_part(number, analysis, part).transpose());
+                let matcher = parts.iter().filter_map(|part| search_part(number, &analysis, part).transpose());
                 let matcher = matcher.collect::<Result<Vec<TextMatcher>, Error>>()?;
                 if *is_all { TextMatcher::all_of(matcher) } else { TextMatcher::any_of(matcher) }
             }
             TextQuery::Fuzzy { text, similarity } => {
-                let text = crate::definition::terms::analyzed(text, analysis);
+                let text = crate::definition::terms::analyzed(text, analysis.kind());
                 return fuzzy::matcher(self.index, number, &text, *similarity, self.check_cancel);
             }
             TextQuery::Proximity { parts, distance } => {
@@ -62,7 +62,7 @@ impl<E: From<Error>> TextCompiler<'_, '_, E> {
             | LuceneQuery::Phrase(field, ..)
             | LuceneQuery::Wildcard(field, _)
             | LuceneQuery::Fuzzy(field, ..)
-            | LuceneQuery::Range(field, ..) => fields.get(*field).copied().flatten(),
+            | LuceneQuery::Range(field, ..) => fields.get(*field).cloned().flatten(),
             LuceneQuery::All => return Ok(Some(TextMatcher::All)),
             LuceneQuery::Boosted(query, boost) => {
                 let matcher = self.lucene(query, fields)?;
@@ -83,7 +83,7 @@ impl<E: From<Error>> TextCompiler<'_, '_, E> {
             }
         };
         let Some((number, analysis)) = known else { return Ok(Some(TextMatcher::Nothing)) };
-        let lower = |text: &str| crate::definition::terms::analyzed(text, analysis);
+        let lower = |text: &str| crate::definition::terms::analyzed(text, analysis.kind());
         Ok(match query {
             LuceneQuery::Words(_, text) => words_together(number, analysis.query_words(text), 0)?,
             LuceneQuery::Phrase(_, text, distance) => words_together(number, analysis.query_words(text), *distance)?,
@@ -101,7 +101,7 @@ impl<E: From<Error>> TextCompiler<'_, '_, E> {
 }
 
 /// `None`: it has no words, and says nothing.
-fn search_part(field: FieldNumber, analysis: Analysis, part: &SearchPart) -> Result<Option<TextMatcher>, Error> {
+fn search_part(field: FieldNumber, analysis: &Analysis, part: &SearchPart) -> Result<Option<TextMatcher>, Error> {
     if part.wildcard == Wildcard::None {
         return words_together(field, analysis.query_words(&part.text), 0);
     }
@@ -110,13 +110,14 @@ fn search_part(field: FieldNumber, analysis: Analysis, part: &SearchPart) -> Res
     }
     // As in the reference, the end of a word may be too common, its beginning not.
     let mut words = match part.wildcard {
-        Wildcard::Before | Wildcard::None => analysis.query_words(&part.text),
-        Wildcard::Behind | Wildcard::Around => analysis.query_word_parts(&part.text),
+        Wildcard::Before | Wildcard::None if !analysis.is_custom() => analysis.query_words(&part.text),
+        _ => analysis.query_word_parts(&part.text),
     };
-    // A wildcard stands at a word; where there are several it stands nowhere.
+    // A wildcard stands at a word; where there are several it stands nowhere, except that of a custom analyzer the first counts.
     let word = match words.len() {
-        1 => words.remove(0),
-        _ => return Ok(Some(TextMatcher::Nothing)),
+        0 => return Ok(Some(TextMatcher::Nothing)),
+        count if count > 1 && !analysis.is_custom() => return Ok(Some(TextMatcher::Nothing)),
+        _ => words.remove(0),
     };
     let pattern = match part.wildcard {
         Wildcard::Behind => Pattern::Prefix(word),

@@ -133,14 +133,14 @@ fn add_members(document: &Json, fields: &[(String, FieldNumber, Analysis)], coun
     }
     for (name, value) in document.members() {
         for (_, _, analysis) in fields.iter().filter(|(field, ..)| documents::id::is_same(field, name)) {
-            add_words(value, *analysis, counts);
+            add_words(value, analysis, counts);
         }
         add_members(value, fields, counts);
     }
 }
 
 /// The recursion is as deep as arrays in arrays, which is bounded.
-fn add_words(value: &Json, analysis: Analysis, counts: &mut Counts) {
+fn add_words(value: &Json, analysis: &Analysis, counts: &mut Counts) {
     let mut add =
         |text: &str| analysis.query_words(text).into_iter().for_each(|word| *counts.entry(word).or_default() += 1);
     match value {

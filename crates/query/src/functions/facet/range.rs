@@ -1,7 +1,7 @@
 //! A range of a facet: comparisons of one field with values, which have one range of its terms in common.
 
 use super::{Context, FacetRange};
-use crate::definition::Analysis;
+use crate::definition::AnalysisKind;
 use crate::definition::terms;
 use crate::plan::{Condition, FieldUse, Refused, Scalar, TermValue, end, range};
 use crate::rql::{Expression, Operator};
@@ -149,7 +149,7 @@ fn tightens(bound: &Bound<Scalar>, other: &Bound<Scalar>, side: Ordering) -> Res
                 (Some(_), None) | (None, Some(_)) => false,
                 (None, None) => terms::analyzed(&value, analysis).cmp(&terms::analyzed(&known, analysis)) == as_is,
             };
-            if ![Analysis::Exact, Analysis::LowerCase].into_iter().all(is_sure) {
+            if ![AnalysisKind::Exact, AnalysisKind::LowerCase].into_iter().all(is_sure) {
                 return Ok(None);
             }
             as_is

@@ -10,20 +10,7 @@ use rust_decimal::Decimal;
 impl Compiler {
     /// The value of a literal.
     pub(super) fn literal(&self, syntax: Syntax<'_>) -> Result<Expression> {
-        let source = syntax.source();
-        let constant = match syntax.kind() {
-            "null_literal" => Constant::Null,
-            "boolean_literal" => Constant::Bool(source == "true"),
-            "integer_literal" => integer(source).map(Constant::Long).ok_or_else(|| too_great(syntax))?,
-            "real_literal" => real(source).ok_or_else(|| too_great(syntax))?,
-            "character_literal" | "string_literal" => Constant::Text(parts_text(syntax)?.into()),
-            "verbatim_string_literal" => {
-                let inner = source.strip_prefix("@\"").and_then(|inner| inner.strip_suffix('"'));
-                Constant::Text(inner.ok_or_else(|| syntax.unsupported())?.replace("\"\"", "\"").into())
-            }
-            _ => return Err(syntax.unsupported()),
-        };
-        Ok(Expression::Constant(constant))
+        constant(syntax).map(Expression::Constant)
     }
 
     /// The text of a literal that has to be one.
@@ -75,6 +62,23 @@ impl Compiler {
         arguments.append(&mut values);
         Ok(Expression::Call(Function::Format, arguments))
     }
+}
+
+/// The value of a literal.
+pub(crate) fn constant(syntax: Syntax<'_>) -> Result<Constant> {
+    let source = syntax.source();
+    Ok(match syntax.kind() {
+        "null_literal" => Constant::Null,
+        "boolean_literal" => Constant::Bool(source == "true"),
+        "integer_literal" => integer(source).map(Constant::Long).ok_or_else(|| too_great(syntax))?,
+        "real_literal" => real(source).ok_or_else(|| too_great(syntax))?,
+        "character_literal" | "string_literal" => Constant::Text(parts_text(syntax)?.into()),
+        "verbatim_string_literal" => {
+            let inner = source.strip_prefix("@\"").and_then(|inner| inner.strip_suffix('"'));
+            Constant::Text(inner.ok_or_else(|| syntax.unsupported())?.replace("\"\"", "\"").into())
+        }
+        _ => return Err(syntax.unsupported()),
+    })
 }
 
 fn too_great(syntax: Syntax<'_>) -> super::CompileError {

@@ -21,13 +21,16 @@ mod statics;
 mod syntax;
 mod types;
 
+pub(crate) use literal::constant;
+pub(crate) use syntax::{Parsed, Syntax};
+
 use super::error::CompileError;
 use super::expression::{Expression, Program, SequenceStep};
 use super::limits::{EXPRESSION_COUNT_MAX, EXPRESSION_DEPTH_MAX};
 use super::source::Source;
 use documents::MissingFeature;
 use scope::{Bound, Chain, Element};
-use syntax::{Parsed, Result, Syntax};
+use syntax::Result;
 
 /// What a definition may begin from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! The syntax tree of a definition's text, and its places.
 //!
 //! A definition is an expression, which alone is no C# program: it is parsed as the value of a variable, on lines of its own
-//! between what makes it one.
+//! between what makes it one ([`Frame`]). A file of C# is parsed as it is.
 
 use super::super::error::CompileError;
 use super::super::limits::{
@@ -20,19 +20,28 @@ const AFTER: &str = "\n;";
 const FOUND_CHARACTERS_MAX: usize = 60;
 
 /// What a compiler gives.
-pub(super) type Result<T> = std::result::Result<T, CompileError>;
+pub(crate) type Result<T> = std::result::Result<T, CompileError>;
 
 /// A parsed text.
-pub(super) struct Parsed {
+pub(crate) struct Parsed {
     text: String,
     tree: Tree,
+    frame: Frame,
 }
 
 /// A node of the tree, with the text that it is of.
 #[derive(Clone, Copy)]
-pub(super) struct Syntax<'t> {
+pub(crate) struct Syntax<'t> {
     node: Node<'t>,
     text: &'t str,
+    frame: Frame,
+}
+
+/// Bytes of the parsed text before and behind the definition, which make a program of it.
+#[derive(Clone, Copy)]
+struct Frame {
+    before: usize,
+    after: usize,
 }
 
 impl Parsed {
@@ -42,15 +51,25 @@ impl Parsed {
     ///
     /// If it is too long, or no expression of C#: at the first place that does not fit.
     pub fn of(definition: &str) -> Result<Parsed> {
-        if definition.len() > DEFINITION_SIZE_MAX {
-            let message = format!("The definition is too long, over {DEFINITION_SIZE_MAX} bytes are not allowed");
-            return Err(CompileError { message, line: 1, column: 1, feature: None });
-        }
-        if fork_count(definition) > PARSER_FORK_COUNT_MAX {
-            let message = format!("Over {PARSER_FORK_COUNT_MAX} times '<' or 'is' are not allowed in a definition");
-            return Err(CompileError { message, line: 1, column: 1, feature: None });
-        }
+        check_size(definition)?;
         let text = format!("{BEFORE}{}{AFTER}", without_null_conditional(without_end(definition)));
+        Self::parse(definition, text, Frame { before: BEFORE.len(), after: AFTER.len() })
+    }
+
+    /// Parses a file of C#.
+    ///
+    /// # Errors
+    ///
+    /// If it is too long, or no C#: at the first place that does not fit.
+    pub fn of_file(file: &str) -> Result<Parsed> {
+        check_size(file)?;
+        let parsed = Self::parse(file, file.to_owned(), Frame { before: 0, after: 0 })?;
+        parsed.checked_root()?;
+        Ok(parsed)
+    }
+
+    /// * `text`: the definition in its frame.
+    fn parse(definition: &str, text: String, frame: Frame) -> Result<Parsed> {
         let not_parsed = || CompileError::at(definition, 0, "The definition cannot be parsed");
         let mut parser = Parser::new();
         parser.set_language(&tree_sitter_c_sharp::LANGUAGE.into()).map_err(|_| not_parsed())?;
@@ -78,10 +97,29 @@ impl Parsed {
             return Err(if error_at == 0 {
                 not_parsed()
             } else {
-                error_at_place(&text, error_at, "Syntax error".to_owned())
+                error_at_place(&text, frame, error_at, "Syntax error".to_owned())
             });
         };
-        Ok(Parsed { text, tree })
+        Ok(Parsed { text, tree, frame })
+    }
+
+    /// The tree of a file.
+    pub fn root(&self) -> Syntax<'_> {
+        Syntax { node: self.tree.root_node(), text: &self.text, frame: self.frame }
+    }
+
+    /// The tree, if all of it could be parsed.
+    fn checked_root(&self) -> Result<Syntax<'_>> {
+        let root = self.root();
+        let Some(wrong) = first_error(root) else { return Ok(root) };
+        let found = wrong.quoted();
+        Err(wrong.error(if wrong.node.is_missing() {
+            format!("Syntax error: '{}' expected", wrong.kind())
+        } else if found.is_empty() {
+            "Syntax error: the definition ends where more is expected".to_owned()
+        } else {
+            format!("Syntax error near '{found}'")
+        }))
     }
 
     /// The expression that the definition is.
@@ -90,17 +128,7 @@ impl Parsed {
     ///
     /// If it is not exactly one.
     pub fn expression(&self) -> Result<Syntax<'_>> {
-        let root = Syntax { node: self.tree.root_node(), text: &self.text };
-        if let Some(wrong) = first_error(root) {
-            let found = wrong.quoted();
-            return Err(wrong.error(if wrong.node.is_missing() {
-                format!("Syntax error: '{}' expected", wrong.kind())
-            } else if found.is_empty() {
-                "Syntax error: the definition ends where more is expected".to_owned()
-            } else {
-                format!("Syntax error near '{found}'")
-            }));
-        }
+        let root = self.checked_root()?;
         let not_one = || root.error("Syntax error: the definition has to be one expression".to_owned());
         let mut statements = root.children().into_iter().filter(|child| child.only().kind() != "empty_statement");
         let (Some(statement), None) = (statements.next(), statements.next()) else { return Err(not_one()) };
@@ -113,6 +141,17 @@ impl Parsed {
     }
 }
 
+fn check_size(definition: &str) -> Result<()> {
+    let message = if definition.len() > DEFINITION_SIZE_MAX {
+        format!("The definition is too long, over {DEFINITION_SIZE_MAX} bytes are not allowed")
+    } else if fork_count(definition) > PARSER_FORK_COUNT_MAX {
+        format!("Over {PARSER_FORK_COUNT_MAX} times '<' or 'is' are not allowed in a definition")
+    } else {
+        return Ok(());
+    };
+    Err(CompileError { message, line: 1, column: 1, feature: None })
+}
+
 /// How often the parser has to follow several readings at once.
 fn fork_count(definition: &str) -> usize {
     let words = definition.split(|c: char| !c.is_alphanumeric() && c != '_');
@@ -120,9 +159,9 @@ fn fork_count(definition: &str) -> usize {
 }
 
 /// An error at a place of the text that is parsed.
-fn error_at_place(text: &str, at: usize, message: String) -> CompileError {
-    let at = text.floor_char_boundary(at.clamp(BEFORE.len(), text.len() - AFTER.len()));
-    let before = text.get(BEFORE.len()..at).unwrap_or_default();
+fn error_at_place(text: &str, frame: Frame, at: usize, message: String) -> CompileError {
+    let at = text.floor_char_boundary(at.clamp(frame.before, text.len() - frame.after));
+    let before = text.get(frame.before..at).unwrap_or_default();
     let line = 1 + before.bytes().filter(|byte| *byte == b'\n').count();
     let column = 1 + before.chars().rev().take_while(|c| *c != '\n').count();
     CompileError { message, line, column, feature: None }
@@ -228,7 +267,7 @@ impl<'t> Syntax<'t> {
 
     /// An error at its place.
     pub fn error(self, message: String) -> CompileError {
-        error_at_place(self.text, self.node.start_byte(), message)
+        error_at_place(self.text, self.frame, self.node.start_byte(), message)
     }
 
     /// An error at its place: it needs a feature that is missing.
@@ -247,9 +286,9 @@ impl<'t> Syntax<'t> {
 
     /// The beginning of its text, in one line.
     pub fn quoted(self) -> String {
-        let inner = self.text.get(..self.text.len() - AFTER.len()).unwrap_or_default();
+        let inner = self.text.get(..self.text.len() - self.frame.after).unwrap_or_default();
         let range = self.node.byte_range();
-        let text = inner.get(range.start.max(BEFORE.len())..range.end.min(inner.len())).unwrap_or_default();
+        let text = inner.get(range.start.max(self.frame.before)..range.end.min(inner.len())).unwrap_or_default();
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
         words.chars().take(FOUND_CHARACTERS_MAX).collect()
     }

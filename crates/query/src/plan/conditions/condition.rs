@@ -166,7 +166,7 @@ impl Condition {
             (Condition::Texts(field, a, b), Condition::Texts(of, c, d)) if field == of => {
                 let [low, high] = ends([a, b], [c, d])?;
                 let is_date = |bound: &Bound<String>| match bound {
-                    Bound::Included(text) | Bound::Excluded(text) => terms::time(text, field.analysis).is_some(),
+                    Bound::Included(text) | Bound::Excluded(text) => terms::time(text, field.analysis.kind()).is_some(),
                     Bound::Unbounded => false,
                 };
                 (is_date(low) == is_date(high)).then(|| Condition::Texts(field.clone(), low.clone(), high.clone()))

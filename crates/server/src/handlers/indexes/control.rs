@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use database::{Database, Index, IndexingStatus};
+use database::{Database, Index, IndexingStatus, NO_ANALYZER};
 use hyper::StatusCode;
 use json::Value;
 use query::definition::{IndexSettings, LockMode, Priority};
@@ -44,7 +44,11 @@ pub(super) fn write_errors(json: &mut json::Writer<'_>, errors: &[IndexError]) {
         json.object(|json| {
             json.name("Timestamp").string(&error.at.to_string());
             json.name("Document").optional_string(error.document.as_deref());
-            let action = if error.document.is_some() { "Map" } else { "Reduce" };
+            let action = match error.document {
+                Some(_) => "Map",
+                None if error.message.starts_with(NO_ANALYZER) => "Analyzer",
+                None => "Reduce",
+            };
             json.name("Action").string(action).name("Error").string(&error.message);
         });
     }

@@ -144,7 +144,7 @@ pub(crate) async fn put(mut exchange: Exchange) -> Result<Reply> {
 /// Compiles all definitions, then puts them; gives the names.
 pub(crate) fn put_all(database: &Database, given: &[Value]) -> Result<Vec<String>> {
     let read = |given| {
-        let definition = MapIndex::from_json(given)?;
+        let definition = MapIndex::with_analyzers(given, &database.analyzers())?;
         check_index_name(definition.name())?;
         check_settings(definition.name(), given)?;
         Ok((definition, IndexSettings::from_json(given)?))

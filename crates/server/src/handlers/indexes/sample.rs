@@ -46,7 +46,7 @@ fn sample(exchange: &Exchange, body: &Value) -> Result<Reply> {
     if given.get("Name").and_then(Value::as_str).is_none_or(str::is_empty) {
         given.set("Name", Value::String(NAME.to_owned()));
     }
-    let definition = Arc::new(MapIndex::from_json(&given)?);
+    let definition = Arc::new(MapIndex::with_analyzers(&given, &exchange.database().analyzers())?);
     super::check_settings(definition.name(), &given)?;
     let text = match body.get("Query").and_then(Value::as_str).filter(|text| !text.trim().is_empty()) {
         Some(text) => text.to_owned(),
