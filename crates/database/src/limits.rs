@@ -309,7 +309,7 @@ pub(crate) const SUBSCRIPTION_WAITING_MAX: usize = 256;
 /// Documents of a batch of a subscription, whatever its worker asks for.
 pub const SUBSCRIPTION_BATCH_COUNT_MAX: usize = 65_536;
 /// Bytes of a batch of a subscription after which it takes no more documents.
-pub(crate) const SUBSCRIPTION_BATCH_SIZE_MAX: usize = 8 << 20;
+pub const SUBSCRIPTION_BATCH_SIZE_MAX: usize = 8 << 20;
 /// How long a subscription looks for documents that fit before it looks whether its worker is still there.
 pub(crate) const SUBSCRIPTION_LOOK_TIME: Duration = Duration::from_millis(200);
 /// How long a trial of the query of a subscription looks for documents that fit.
@@ -323,12 +323,14 @@ pub(crate) const SUBSCRIPTION_AGAIN_MAX: usize = 65_536;
 pub(crate) const FEED_CURSORS_MAX: usize = 1000;
 /// Bytes of the name of a cursor of the change feed.
 pub(crate) const FEED_CURSOR_NAME_SIZE_MAX: usize = 512;
-/// How long tombstones are kept for a cursor of the change feed that does not move.
+/// How long tombstones are kept for a cursor of the change feed that does not move and whose consumer does not read.
 pub const FEED_CURSOR_KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+/// How old the last move of a cursor is when a reader who has handled everything makes it new. Each is a write.
+pub const FEED_CURSOR_REFRESHED: Duration = Duration::from_secs(24 * 60 * 60);
 /// Changes of a page of the change feed, whatever its reader asks for.
 pub const FEED_PAGE_COUNT_MAX: usize = 65_536;
 /// Bytes of a page of the change feed after which it takes no more changes.
-pub(crate) const FEED_PAGE_SIZE_MAX: usize = 8 << 20;
+pub const FEED_PAGE_SIZE_MAX: usize = 8 << 20;
 /// How long a page of the change feed looks for documents that fit a query.
 pub(crate) const FEED_LOOK_TIME: Duration = Duration::from_secs(1);
 

@@ -387,6 +387,12 @@ impl Error {
         }
     }
 
+    /// Whether threads or memory are short for now: the same may succeed later.
+    pub(crate) fn is_shortage(&self) -> bool {
+        matches!(self, Error::Busy { .. })
+            || matches!(self.storage(), Some(storage::Error::OverMemory { passes: true, .. }))
+    }
+
     /// Whether the system refused something about a file.
     pub(crate) fn is_io(&self) -> bool {
         matches!(self.storage(), Some(storage::Error::Io { .. }))

@@ -10,6 +10,7 @@ pub mod bench;
 mod bridge;
 mod cause;
 mod certificates;
+mod consumer_memory;
 mod database_opening;
 mod error;
 mod feed;

@@ -60,6 +60,10 @@ pub struct Limits {
     /// `Limits.BodiesInMb`: the share of it for request bodies and for elements of bulk inserts that are still arriving, in bytes.
     /// Over it: 503 with `Retry-After`. Small ones are not counted.
     pub bodies_size: usize,
+    /// `Limits.ConsumersInMb`: the share of it for pages of change feeds and batches of subscriptions that are made and not sent yet, in
+    /// bytes; half of it at most. Who finds it full waits; a page of a change feed that waits longer than [`Limits::blocking_wait`]: 503 with
+    /// `Retry-After`.
+    pub consumers_size: usize,
     /// `Limits.RequestMemoryInMb`: the part of it that one query may hold, in bytes. Over it: 413.
     pub request_memory_size: usize,
     /// `Limits.BlockingQueue`: requests that wait for a thread of one kind. Over it: 503 with `Retry-After`.
@@ -105,6 +109,13 @@ pub struct Limits {
 pub(crate) const REQUEST_BODY: &str = "Limits.RequestBodyInMb";
 /// The name of [`Limits::object_body_size`].
 pub(crate) const OBJECT_BODY: &str = "Limits.ObjectBodyInMb";
+
+/// The name of [`Limits::consumers_size`].
+pub(crate) const CONSUMERS_MEMORY: &str = "Limits.ConsumersInMb";
+/// How often a page or batch that waits for [`Limits::memory_size`] looks again.
+pub(crate) const CONSUMER_MEMORY_RETRY: Duration = Duration::from_millis(100);
+/// What the last item of a page or batch may add to its size before more memory is asked for, in bytes.
+pub(crate) const CONSUMER_ITEM_SIZE: usize = 1 << 20;
 
 /// Shares of pools that are kept until those of owners who have none in use are removed.
 pub(crate) const SHARES_SWEPT_FROM: usize = 1024;
@@ -385,6 +396,7 @@ impl Default for Limits {
             failed_attempt_count: 20,
             memory_size: 512 << 20,
             bodies_size: 256 << 20,
+            consumers_size: 128 << 20,
             request_memory_size: 256 << 20,
             blocking_queue_count: 1024,
             blocking_wait: Duration::from_secs(10),
@@ -425,7 +437,7 @@ impl Limits {
     }
 
     /// All of them, in the order of the fields.
-    pub const SETTINGS: [LimitSetting; 36] = [
+    pub const SETTINGS: [LimitSetting; 37] = [
         // Less than 8 KiB is less than what reads heads starts with.
         setting("Limits.HeaderBlockInKb", 8..=1024, |limits, value| limits.header_block_size = kib(value)),
         setting("Limits.HeaderLineInKb", 1..=1024, |limits, value| limits.header_line_size = kib(value)),
@@ -448,6 +460,7 @@ impl Limits {
         setting("Limits.FailedAttempts", 0..=1_000_000, |limits, value| limits.failed_attempt_count = count(value)),
         setting(MEMORY, 1..=1_000_000, |limits, value| limits.memory_size = kib(value) << 10),
         setting(BODIES_MEMORY, 1..=1_000_000, |limits, value| limits.bodies_size = kib(value) << 10),
+        setting(CONSUMERS_MEMORY, 1..=1_000_000, |limits, value| limits.consumers_size = kib(value) << 10),
         setting(REQUEST_MEMORY, 1..=1_000_000, |limits, value| limits.request_memory_size = kib(value) << 10),
         setting("Limits.BlockingQueue", 0..=1_000_000, |limits, value| limits.blocking_queue_count = count(value)),
         setting("Limits.BlockingWaitInSec", 0..=3600, |limits, value| limits.blocking_wait = seconds(value)),
@@ -504,9 +517,11 @@ pub(crate) const SUBSCRIPTION_HEARTBEAT: Duration = Duration::from_secs(3);
 pub(crate) const FEED_PAGE: u64 = 1024;
 /// Seconds that a reader of the change feed may have a request wait for changes.
 pub(crate) const FEED_WAIT_MAX: u64 = 300;
+/// Pages of an event stream that wait for the network. Another one may be on its way there.
+pub(crate) const FEED_PAGES_MAX: usize = 1;
 /// A sign of life on an event stream of the change feed without news.
 pub(crate) const FEED_HEARTBEAT: Duration = Duration::from_secs(15);
-/// How long an event stream of the change feed waits that finds no thread to read on.
+/// How long an event stream of the change feed waits that finds no thread to read on, or no memory.
 pub(crate) const FEED_RETRY: Duration = Duration::from_millis(100);
 
 /// How long a subscription waits that finds no thread to read on.

@@ -11,6 +11,7 @@ use tokio::sync::{Semaphore, watch};
 
 use crate::bells::Bells;
 use crate::bridge::Bridge;
+use crate::consumer_memory::ConsumerMemory;
 use crate::database_opening::Openings;
 use crate::feed::Feeds;
 use crate::limits::Limits;
@@ -59,6 +60,8 @@ pub(crate) struct Node {
     pub(crate) memory: Arc<Memory>,
     /// The share of that for request bodies.
     pub(crate) bodies: Arc<Memory>,
+    /// The share of that for pages of change feeds and batches of subscriptions.
+    pub(crate) consumers: ConsumerMemory,
     pub(crate) answers: Answers,
     pub(crate) connections: Arc<Connections>,
     /// Refusals of certificates and API keys.

@@ -19,6 +19,7 @@ use crate::bells::Bells;
 use crate::bridge::{Bridge, Pool};
 use crate::certificates::certificate::TrustedThumbprint;
 use crate::certificates::files::{CertificateError, CertificateFiles, Password};
+use crate::consumer_memory::ConsumerMemory;
 use crate::database_opening::Openings;
 use crate::feed::Feeds;
 use crate::limits::{DATABASES_LOGGED_MAX, Limits};
@@ -353,6 +354,7 @@ impl Server {
             mcp_calls: Arc::new(Semaphore::new(options.limits.mcp_call_count)),
             mcp_writes_allowed: options.mcp_writes_allowed,
             bridge,
+            consumers: ConsumerMemory::new(&memory, options.limits.consumers_size.min(options.limits.memory_size / 2)),
             memory,
             bodies,
             answers: Answers::default(),

@@ -133,6 +133,15 @@ impl MemoryReservation {
         self.size
     }
 
+    /// Returns the bytes above `size`, if it has more.
+    pub fn shrink(&mut self, size: usize) {
+        let kept = if size <= UNCOUNTED_SIZE { 0 } else { size };
+        if kept < self.size {
+            self.memory.release(self.size - kept);
+            self.size = kept;
+        }
+    }
+
     /// Returns all bytes.
     pub fn clear(&mut self) {
         if self.size > 0 {
@@ -179,6 +188,20 @@ mod tests {
         assert_eq!(memory.held(), MIB);
         reservation.grow(MIB + 1).unwrap_err();
         assert_eq!(memory.held(), MIB);
+    }
+
+    #[test]
+    fn a_reservation_shrinks_to_what_was_used() {
+        let memory = Memory::new("Limits.Whole", 2 * MIB);
+        let share = memory.share("Limits.Share", MIB);
+        let mut reservation = share.reservation();
+        reservation.grow(MIB).unwrap();
+        reservation.shrink(300 << 10);
+        assert_eq!((memory.held(), share.held(), reservation.size()), (300 << 10, 300 << 10, 300 << 10));
+        reservation.shrink(400 << 10);
+        assert_eq!(share.held(), 300 << 10, "it does not grow");
+        reservation.shrink(UNCOUNTED_SIZE);
+        assert_eq!((memory.held(), share.held(), reservation.size()), (0, 0, 0));
     }
 
     #[test]

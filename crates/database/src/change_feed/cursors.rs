@@ -4,8 +4,8 @@
 use documents::{Date, DefinitionChange, Etag, Snapshot, Write};
 use json::Value;
 
-use super::{FeedPlace, bad};
-use crate::limits::{FEED_CURSOR_KEPT, FEED_CURSOR_NAME_SIZE_MAX, FEED_CURSORS_MAX};
+use super::{FeedHistory, FeedPlace, bad};
+use crate::limits::{FEED_CURSOR_KEPT, FEED_CURSOR_NAME_SIZE_MAX, FEED_CURSOR_REFRESHED, FEED_CURSORS_MAX};
 use crate::{Database, Error, Result};
 
 /// The kind of definitions that cursors are stored as.
@@ -18,7 +18,7 @@ pub struct FeedCursor {
     pub name: String,
     /// Its consumer has handled everything up to this place.
     pub place: FeedPlace,
-    /// When it was moved last, or made.
+    /// When it was moved last, or made; or when its consumer was seen without anything to move it for.
     pub moved: Date,
 }
 
@@ -28,6 +28,9 @@ impl FeedCursor {
         value.set("Name", self.name.as_str().into());
         value.set("Etag", Value::Number(self.place.after.to_string()));
         value.set("Began", Value::Number(self.place.began.to_string()));
+        if let Some(history) = self.place.history {
+            value.set("History", history.to_string().as_str().into());
+        }
         value.set("Moved", Value::Number(self.moved.ticks().to_string()));
         let (kind, name) = (CURSOR.to_owned(), self.name.clone());
         DefinitionChange::Put { kind, name, generation: 0, definition: value.to_vec() }
@@ -41,6 +44,11 @@ impl FeedCursor {
             place: FeedPlace {
                 after: number("Etag").ok_or_else(corrupt)?,
                 began: number("Began").ok_or_else(corrupt)?,
+                // Cursors that were stored before places had a history have none.
+                history: match value.get("History") {
+                    None => None,
+                    Some(text) => Some(text.as_str().and_then(FeedHistory::parse).ok_or_else(corrupt)?),
+                },
             },
             moved: number("Moved").map(Date::from_ticks).ok_or_else(corrupt)?,
         })
@@ -50,9 +58,9 @@ impl FeedCursor {
         snapshot.definitions(CURSOR)?.iter().map(|bytes| FeedCursor::decode(bytes)).collect()
     }
 
-    /// Whether tombstones are kept for it.
-    pub fn holds_tombstones(&self, now: Date) -> bool {
-        now.since(self.moved) < FEED_CURSOR_KEPT
+    /// True if tombstones are kept for it in this database.
+    pub fn holds_tombstones(&self, database: &Database, now: Date) -> bool {
+        !self.place.is_of_other(database.feed_history()) && now.since(self.moved) < FEED_CURSOR_KEPT
     }
 }
 
@@ -82,15 +90,16 @@ impl Database {
             .unwrap_or_else(|| Err(Error::NoFeedCursor { name: name.to_owned(), database: self.name().to_owned() }))
     }
 
-    /// The write that makes a cursor, or moves it. It is stored once the write is durable.
+    /// A cursor that is made or moved, and the write that does so. It is stored once the write is durable.
     ///
     /// * `place`: up to which its consumer has handled everything.
     /// * `now`: by the clock of the node.
     ///
     /// # Errors
     ///
-    /// [`Error::BadFeed`], [`Error::FeedGone`] if deletions behind that place are not kept any more; storage fails.
-    pub fn move_feed_cursor(&self, name: &str, place: FeedPlace, now: Date) -> Result<Write> {
+    /// [`Error::BadFeed`], [`Error::FeedGone`] if the place is of another history or deletions behind it are not kept any more; storage
+    /// fails.
+    pub fn move_feed_cursor(&self, name: &str, place: FeedPlace, now: Date) -> Result<(FeedCursor, Write)> {
         if name.trim().is_empty() || name.len() > FEED_CURSOR_NAME_SIZE_MAX {
             return Err(bad(format!(
                 "the name of a cursor has {} bytes; it needs one, and may have as many as the limit FEED_CURSOR_NAME_SIZE_MAX of \
@@ -106,8 +115,28 @@ impl Database {
                 "the database has as many cursors as the limit FEED_CURSORS_MAX of {FEED_CURSORS_MAX} allows. Delete some"
             )));
         }
+        let place = FeedPlace { history: Some(self.feed_history()), ..place };
         let cursor = FeedCursor { name: name.to_owned(), place, moved: now };
-        Ok(Write::Definitions(vec![cursor.put()]))
+        let write = Write::Definitions(vec![cursor.put()]);
+        Ok((cursor, write))
+    }
+
+    /// The write that keeps a cursor from expiring although it does not move; `None`: there is no need, no such cursor, or its consumer has
+    /// not handled everything.
+    ///
+    /// * `told`: the etag of the last change that the consumer was told of since it began at the cursor; 0: of none.
+    /// * `now`: by the clock of the node.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails.
+    pub fn refresh_feed_cursor(&self, name: &str, told: Etag, now: Date) -> Result<Option<Write>> {
+        let Some(stored) = self.read().definition(CURSOR, name)? else { return Ok(None) };
+        let cursor = FeedCursor::decode(&stored)?;
+        if cursor.place.after < told || now.since(cursor.moved) < FEED_CURSOR_REFRESHED {
+            return Ok(None);
+        }
+        Ok(Some(Write::Definitions(vec![FeedCursor { moved: now, ..cursor }.put()])))
     }
 
     /// Deletes a cursor; false if there is none of that name.
@@ -127,6 +156,6 @@ impl Database {
     /// The etag up to which all cursors that hold tombstones have come; `None`: there are none.
     pub(crate) fn feed_cursors_seen(&self, now: Date) -> Result<Option<Etag>> {
         let cursors = self.feed_cursors()?;
-        Ok(cursors.iter().filter(|cursor| cursor.holds_tombstones(now)).map(|cursor| cursor.place.after).min())
+        Ok(cursors.iter().filter(|cursor| cursor.holds_tombstones(self, now)).map(|cursor| cursor.place.after).min())
     }
 }

@@ -13,7 +13,7 @@ use std::time::Instant;
 pub use cursors::FeedCursor;
 use documents::{CounterIncludes, Document, Item, ItemKind, Snapshot};
 use json::Writer;
-pub use place::FeedPlace;
+pub use place::{FeedHistory, FeedPlace};
 
 use crate::limits::{FEED_LOOK_TIME, FEED_PAGE_COUNT_MAX, FEED_PAGE_SIZE_MAX};
 use crate::queries::{BatchSink, Deadline, OfferedQuery, Query, RunContext};
@@ -40,7 +40,7 @@ pub trait FeedSink {
     /// * `change`: what it tells: [`PUT`], [`DELETE`] or [`INCLUDE`].
     fn end(&mut self, change: &'static str);
 
-    /// All lines up to this place have come.
+    /// All lines up to this place have come, and what they include.
     fn passed(&mut self, place: FeedPlace);
 
     /// Bytes so far.
@@ -146,9 +146,10 @@ impl Database {
         let snapshot = self.read();
         self.check_feed(&snapshot, place)?;
         let place = match place.after {
-            0 => FeedPlace { after: 0, began: snapshot.last_etag()? },
+            0 => FeedPlace { began: snapshot.last_etag()?, ..place },
             _ => place,
         };
+        let place = FeedPlace { history: Some(self.feed_history()), ..place };
         // It ends after `FEED_LOOK_TIME`.
         let deadline = Deadline::new(None, || false);
         let (memory, script_limits) = (self.limits().memory.clone(), self.limits().script);
@@ -162,6 +163,7 @@ impl Database {
                 offered: request.query.as_ref().map(offered).transpose()?,
                 count_max: count_max.min(FEED_PAGE_COUNT_MAX),
                 sink,
+                held_back: None,
             };
             let read = page.read(request, place)?;
             page.write_includes()?;
@@ -169,10 +171,23 @@ impl Database {
         })
     }
 
+    /// The history that the etags of this database belong to.
+    fn feed_history(&self) -> FeedHistory {
+        FeedHistory::new(self.documents().database_id())
+    }
+
     /// Refuses a reader who may lack a deletion, or who has seen what this database never had.
     fn check_feed(&self, snapshot: &Snapshot<'_>, place: FeedPlace) -> Result<()> {
         let (last, cleaned) = (snapshot.last_etag()?, snapshot.tombstones_cleaned()?);
         let name = self.name();
+        if place.is_of_other(self.feed_history()) {
+            return Err(Error::FeedGone {
+                rule: format!(
+                    "the change feed of database '{name}' was asked for what comes after {place}, which is a place in another history: the \
+                     database was made anew or restored since. Read it from the beginning: after=0"
+                ),
+            });
+        }
         if place.needs_after() > last {
             return Err(Error::FeedGone {
                 rule: format!(
@@ -199,6 +214,8 @@ struct Page<'a, 's> {
     offered: Option<OfferedQuery<'a>>,
     count_max: usize,
     sink: &'s mut dyn FeedSink,
+    /// The place up to which all changes were written, but not what they include.
+    held_back: Option<FeedPlace>,
 }
 
 impl<'a> Page<'a, '_> {
@@ -216,9 +233,19 @@ impl<'a> Page<'a, '_> {
             if self.tell(item)? {
                 count += 1;
             }
-            self.sink.passed(until);
+            self.pass(until);
         }
         Ok(FeedPage { until: place.moved_to(last.max(until.after)), is_at_end: true })
+    }
+
+    /// All changes up to a place are written. From the first change on that includes something the reader learns of no place before the
+    /// includes, which come behind all changes: a reader who resumes after a place would not get them.
+    fn pass(&mut self, place: FeedPlace) {
+        if self.offered.as_ref().is_some_and(OfferedQuery::has_includes) {
+            self.held_back = Some(place);
+        } else {
+            self.sink.passed(place);
+        }
     }
 
     /// Writes the lines of an item; false: it does not fit the query.
@@ -294,6 +321,9 @@ impl<'a> Page<'a, '_> {
         }
         if let Some(counters) = offered.counters() {
             write_counters(counters, self.sink);
+        }
+        if let Some(place) = self.held_back.take() {
+            self.sink.passed(place);
         }
         Ok(())
     }

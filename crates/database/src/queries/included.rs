@@ -79,6 +79,12 @@ impl<'a> Included<'a> {
         self.charge()
     }
 
+    /// True once results have referred to documents, or may have.
+    pub(super) fn has_references(&self, running: &QueryRun<'_>) -> bool {
+        let by_path = !self.kept.is_empty() || !self.ids.is_empty() || self.counters.size() > 0;
+        by_path || !running.script_includes.borrow().is_empty()
+    }
+
     /// Charges what is kept beside documents.
     fn charge(&mut self) -> Result<()> {
         Ok(self.reservation.grow(self.ids_size + self.counters.size() + self.revisions.size())?)

@@ -124,6 +124,11 @@ impl<'a> OfferedQuery<'a> {
         Ok(Offered::Written)
     }
 
+    /// True once [`Self::includes`] may have something to give.
+    pub fn has_includes(&self) -> bool {
+        self.included.has_references(&self.run)
+    }
+
     /// The documents that those which fitted refer to by the paths of `include`.
     ///
     /// # Errors

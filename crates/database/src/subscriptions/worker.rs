@@ -83,6 +83,12 @@ impl Worker {
         if self.query.lock().plan.is_of_revisions { ItemKind::Revision } else { ItemKind::Document }
     }
 
+    /// True if documents or counters may come with its batches.
+    pub fn has_includes(&self) -> bool {
+        let plan = &self.query.lock().plan;
+        !plan.includes.is_empty() || !plan.counters.is_empty() || plan.script.is_some()
+    }
+
     /// Why it gets nothing more, if that is so.
     pub fn end(&self) -> Option<WorkerEnd> {
         self.member.end().or_else(|| {

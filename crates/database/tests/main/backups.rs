@@ -415,7 +415,7 @@ fn wait_for_index(node: &Node, name: &str) {
     indexes::wait(&node.databases.find(name).unwrap(), &index_of(node, name));
 }
 
-fn snapshot_of(node: &Node) -> PathBuf {
+pub(crate) fn snapshot_of(node: &Node) -> PathBuf {
     let place = node.place.display();
     let configuration = format!(r#"{{"BackupType":"Snapshot","LocalSettings":{{"FolderPath":"{place}"}}}}"#);
     let configuration = BackupConfiguration::from_json(&value(&configuration)).unwrap();

@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use rookery_database::change_feed::{FeedPage, FeedPlace, FeedRequest, FeedSink};
-use rookery_database::documents::{Batch, Date, Expected};
-use rookery_database::limits::FEED_CURSOR_KEPT;
+use rookery_database::documents::{Batch, Date, DefinitionChange, Expected, Write};
+use rookery_database::limits::{FEED_CURSOR_KEPT, FEED_CURSOR_REFRESHED};
 use rookery_database::{Database, Databases, DatabasesOptions, Error, ManualClock};
+
+use crate::backups::{Node, snapshot_of};
 
 /// The lines of a page, as values.
 #[derive(Default)]
@@ -64,6 +66,11 @@ fn shop(clock: &Arc<ManualClock>) -> (Arc<Databases>, Arc<Database>) {
     (databases, shop)
 }
 
+fn move_cursor(databases: &Databases, shop: &Database, place: FeedPlace) {
+    let (_, write) = shop.move_feed_cursor("mine", place, databases.clock().now()).unwrap();
+    shop.write(&write).unwrap();
+}
+
 /// Twice: a cleaning removes what the one before has seen.
 fn clean(databases: &Databases) -> u64 {
     databases.maintain() + databases.maintain()
@@ -75,8 +82,7 @@ fn deletions_are_kept_for_a_cursor_and_for_a_bounded_time() {
     let (databases, shop) = shop(&clock);
     put(&shop, "a", 1);
     let (page, _) = read(&shop, FeedPlace::default(), 10).unwrap();
-    let write = shop.move_feed_cursor("mine", page.until, databases.clock().now()).unwrap();
-    shop.write(&write).unwrap();
+    move_cursor(&databases, &shop, page.until);
     delete(&shop, "a");
     assert_eq!(clean(&databases), 0, "the cursor has not seen the deletion");
     let (_, lines) = read(&shop, page.until, 10).unwrap();
@@ -89,6 +95,28 @@ fn deletions_are_kept_for_a_cursor_and_for_a_bounded_time() {
     let (page, lines) = read(&shop, FeedPlace::default(), 10).unwrap();
     assert!(lines.is_empty() && page.is_at_end, "from the beginning there is nothing to lack");
     assert!(read(&shop, page.until, 10).is_ok());
+}
+
+#[test]
+fn a_cursor_is_refreshed_once_a_day_while_its_consumer_has_handled_everything() {
+    let clock = Arc::new(ManualClock::at(Date::now()));
+    let (databases, shop) = shop(&clock);
+    put(&shop, "a", 1);
+    let (page, _) = read(&shop, FeedPlace::default(), 10).unwrap();
+    move_cursor(&databases, &shop, page.until);
+    let refresh = |name: &str, told| shop.refresh_feed_cursor(name, told, databases.clock().now()).unwrap();
+    assert!(refresh("mine", 0).is_none(), "it was moved just now");
+    for _ in 0..14 {
+        clock.advance(FEED_CURSOR_REFRESHED);
+        assert!(refresh("mine", page.until.after + 1).is_none(), "the consumer has something to move it for");
+        shop.write(&refresh("MINE", page.until.after).unwrap()).unwrap();
+        assert!(refresh("mine", 0).is_none());
+    }
+    let cursor = shop.feed_cursor("mine").unwrap();
+    assert_eq!((cursor.place, cursor.moved), (page.until, databases.clock().now()));
+    delete(&shop, "a");
+    assert_eq!(clean(&databases), 0, "two weeks later the deletion is kept for it");
+    assert!(refresh("yours", 0).is_none());
 }
 
 #[test]
@@ -107,12 +135,11 @@ fn a_reader_from_the_beginning_needs_no_deletion_from_before() {
     let (page, lines) = read(&shop, page.until, 2).unwrap();
     assert_eq!(lines.len(), 2);
     // A cursor keeps that, too.
-    let write = shop.move_feed_cursor("mine", page.until, databases.clock().now()).unwrap();
-    shop.write(&write).unwrap();
+    move_cursor(&databases, &shop, page.until);
     assert_eq!(shop.feed_cursor("mine").unwrap().place, page.until);
     let (page, lines) = read(&shop, page.until, 2).unwrap();
     assert!(lines.len() == 1 && page.is_at_end);
-    assert_eq!(page.until, FeedPlace::after(7));
+    assert_eq!((page.until.after, page.until.began), (7, 0));
     // What is deleted while it reads is needed.
     let (page, _) = read(&shop, FeedPlace::default(), 2).unwrap();
     shop.delete_feed_cursor("mine").unwrap();
@@ -141,6 +168,53 @@ fn what_was_cleaned_is_known_after_a_restart() {
     let (_databases, shop) = open();
     assert!(matches!(read(&shop, until, 10), Err(Error::FeedGone { .. })));
     assert!(read(&shop, FeedPlace::after(shop.read().last_etag().unwrap()), 10).is_ok());
+}
+
+/// The original goes on, so that both give the same etags out for different writes.
+#[test]
+fn places_and_cursors_do_not_go_over_to_a_restored_database() {
+    let node = Node::open();
+    let shop = node.databases.find("Shop").unwrap();
+    (0..4).for_each(|number| put(&shop, &format!("d{number}"), number));
+    let (page, _) = read(&shop, FeedPlace::default(), 3).unwrap();
+    move_cursor(&node.databases, &shop, page.until);
+    let folder = snapshot_of(&node);
+    node.restore("copy", &folder, None).unwrap();
+    let copy = node.databases.find("copy").unwrap();
+    put(&copy, "later", 1);
+    let refused = read(&copy, page.until, 10).unwrap_err();
+    assert!(matches!(&refused, Error::FeedGone { rule } if rule.contains("made anew or restored")), "{refused}");
+    let now = node.databases.clock().now();
+    assert!(matches!(copy.move_feed_cursor("mine", page.until, now), Err(Error::FeedGone { .. })));
+    // The restored cursor is of the original, and keeps nothing from being cleaned.
+    let cursor = copy.feed_cursor("mine").unwrap();
+    assert_eq!(cursor.place, page.until);
+    assert!(matches!(read(&copy, cursor.place, 10), Err(Error::FeedGone { .. })));
+    assert!(!cursor.holds_tombstones(&copy, now) && cursor.holds_tombstones(&shop, now));
+    // It can be moved to where its consumer begins anew; an etag that somebody wrote by hand is taken as it is.
+    let (page, lines) = read(&copy, FeedPlace::default(), 10).unwrap();
+    assert_eq!(lines.len(), 5);
+    move_cursor(&node.databases, &copy, page.until);
+    assert!(copy.feed_cursor("mine").unwrap().holds_tombstones(&copy, now));
+    assert!(read(&copy, FeedPlace::after(4), 10).is_ok());
+}
+
+#[test]
+fn a_cursor_that_was_stored_without_a_history_is_read_and_gets_one_when_it_moves() {
+    let (databases, shop) = shop(&Arc::new(ManualClock::at(Date::now())));
+    (0..3).for_each(|number| put(&shop, &format!("d{number}"), number));
+    let moved = databases.clock().now();
+    let definition = format!(r#"{{"Name":"mine","Etag":2,"Began":0,"Moved":{}}}"#, moved.ticks()).into_bytes();
+    let (kind, name) = ("feed-cursor".to_owned(), "mine".to_owned());
+    shop.write(&Write::Definitions(vec![DefinitionChange::Put { kind, name, generation: 0, definition }])).unwrap();
+    let cursor = shop.feed_cursor("mine").unwrap();
+    assert_eq!(cursor.place, FeedPlace::after(2));
+    assert!(cursor.holds_tombstones(&shop, moved));
+    let (page, lines) = read(&shop, cursor.place, 10).unwrap();
+    assert_eq!(lines.len(), 1);
+    move_cursor(&databases, &shop, page.until);
+    let cursor = shop.feed_cursor("mine").unwrap();
+    assert!(cursor.place == page.until && cursor.place.history.is_some());
 }
 
 #[derive(Clone, Debug)]
@@ -172,7 +246,7 @@ proptest! {
         let clock = Arc::new(ManualClock::at(Date::now()));
         let (databases, shop) = shop(&clock);
         let (mut mirror, mut expected) = (BTreeMap::new(), BTreeMap::new());
-        let acknowledge = |place| shop.write(&shop.move_feed_cursor("mirror", place, clock_now(&databases)).unwrap()).unwrap();
+        let acknowledge = |place| move_cursor(&databases, &shop, place);
         acknowledge(FeedPlace::default());
         let mut after = FeedPlace::default();
         let follow = |after: FeedPlace, count: usize, mirror: &mut BTreeMap<String, i64>| -> FeedPage {
@@ -197,11 +271,11 @@ proptest! {
                     expected.remove(&format!("d{id}"));
                 }
                 Step::Read(count) => after = follow(after, count, &mut mirror).until,
-                Step::Acknowledge => _ = acknowledge(after),
+                Step::Acknowledge => acknowledge(after),
                 // The consumer is killed: what it has not acknowledged comes again.
                 Step::Clean => {
                     databases.maintain();
-                    after = shop.feed_cursor("mirror").unwrap().place;
+                    after = shop.feed_cursor("mine").unwrap().place;
                 }
             }
         }
@@ -214,8 +288,4 @@ proptest! {
         }
         prop_assert_eq!(mirror, expected);
     }
-}
-
-fn clock_now(databases: &Databases) -> Date {
-    databases.clock().now()
 }

@@ -6,8 +6,9 @@
 //! PUT feed/cursors?name=me&after=17    keeps a place with the database, and with it what was deleted since
 //! ```
 //!
-//! A page is made on a thread of the pool of reads and sent as it is; nothing is kept for a reader between two pages. Readers that wait
-//! cost no thread: a commit wakes those whose kinds and collection it concerns ([`crate::bells`]).
+//! A page is made on a thread of the pool of reads, in memory that is there before ([`crate::consumer_memory`]), and sent as it is; nothing
+//! is kept for a reader between two pages. Readers that wait cost no thread: a commit wakes those whose kinds and collection it concerns
+//! ([`crate::bells`]).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,6 +17,7 @@ use bytes::Bytes;
 use database::Database;
 use database::change_feed::{FeedCursor, FeedPage, FeedPlace, FeedRequest, FeedSink};
 use database::documents::Etag;
+use database::limits::FEED_PAGE_SIZE_MAX;
 use hyper::StatusCode;
 use hyper::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
 use json::Writer;
@@ -24,14 +26,14 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::bells::Watched;
 use crate::bridge::Pool;
+use crate::consumer_memory::Room;
 use crate::error::{Error, Result};
-use crate::limits::{FEED_HEARTBEAT, FEED_PAGE, FEED_RETRY, FEED_WAIT_MAX, STREAM_PARTS_MAX};
-use crate::memory;
+use crate::limits::{CONSUMER_ITEM_SIZE, FEED_HEARTBEAT, FEED_PAGE, FEED_PAGES_MAX, FEED_RETRY, FEED_WAIT_MAX};
 use crate::messages::reply::{self, BodyPart, Reply, Waits};
 use crate::node::Node;
 use crate::routing::exchange::Exchange;
 
-/// The etag of the last event that a client of an event stream has seen.
+/// The place of the last event that a client of an event stream has seen.
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// How changes are written.
@@ -82,6 +84,10 @@ struct Reader {
     form: Form,
     count_max: usize,
     place: FeedPlace,
+    /// The cursor that the request names.
+    cursor: Option<String>,
+    /// The etag of the last change that the client was told of; 0: of none.
+    told: Etag,
     news: watch::Receiver<Etag>,
 }
 
@@ -111,16 +117,20 @@ pub(crate) async fn get(exchange: Exchange) -> Result<Reply> {
     let bell = node.bells.of(&database);
     let news = bell.watch(watched);
     let count_max = usize::try_from(count).unwrap_or(usize::MAX);
-    let mut reader = Reader { node, database, request: Arc::new(request), form, count_max, place, news };
+    let cursor = query.get_nonempty("cursor").map(|name| name.into_owned());
+    let mut reader =
+        Reader { node, database, request: Arc::new(request), form, count_max, place, cursor, told: 0, news };
     let mut reply = match form {
         Form::Lines => {
             let until = Instant::now() + Duration::from_secs(wait);
-            reply::ok(reader.page_within(until).await?)
+            let mut lines = reader.page_within(until).await?;
+            lines.room.counted_elsewhere();
+            reply::ok(lines.into_bytes())
         }
         Form::Events => {
             // Made before the head is sent, so that a refusal is an answer like any other.
             let first = reader.page().await?;
-            let (sender, receiver) = mpsc::channel(STREAM_PARTS_MAX);
+            let (sender, receiver) = mpsc::channel(FEED_PAGES_MAX);
             let task = tokio::spawn(async move {
                 let _bell = bell;
                 reader.follow(first, &sender).await;
@@ -155,35 +165,71 @@ fn place(exchange: &Exchange) -> Result<FeedPlace> {
 }
 
 fn place_of(parameter: &str, text: &str) -> Result<FeedPlace> {
-    FeedPlace::parse(text).ok_or_else(|| Error::parameter(parameter, text, "an etag, or the place of a page before"))
+    FeedPlace::parse(text).ok_or_else(|| Error::parameter(parameter, text, "an etag, or the `After` of a page before"))
 }
 
 impl Reader {
-    /// Reads a page, on a thread, and goes on behind it.
+    /// Reads a page, on a thread, and goes on behind it. Its memory is there before it is made.
     async fn page(&mut self) -> Result<(FeedPage, Lines)> {
         self.news.mark_unchanged();
-        let (database, request, form) = (self.database.clone(), self.request.clone(), self.form);
-        let (place, count_max) = (self.place, self.count_max);
-        let make = move || {
-            let mut lines = Lines { form, bytes: Vec::new(), is_open: false };
-            let page = database.read_feed(&request, place, count_max, &mut lines)?;
-            Ok((page, lines))
+        let mut size = FEED_PAGE_SIZE_MAX + CONSUMER_ITEM_SIZE;
+        loop {
+            let room = self.node.consumers.room_within(size, self.node.limits.blocking_wait).await;
+            let mut lines = Lines::new(self.form, room.map_err(database::Error::from)?);
+            let (database, request) = (self.database.clone(), self.request.clone());
+            let (place, count_max) = (self.place, self.count_max);
+            let make = move || {
+                let page = database.read_feed(&request, place, count_max, &mut lines)?;
+                Ok((page, lines))
+            };
+            let (page, mut lines) = self.node.bridge.run(Pool::Reads, make).await?;
+            let made = lines.bytes.len() + POSITION_SIZE;
+            match lines.room.fit(made) {
+                Ok(()) => {
+                    self.place = page.until;
+                    self.told = self.told.max(lines.told);
+                    return Ok((page, lines));
+                }
+                // A large document. The page is made again when there is room for it.
+                Err(_) if size < made => size = made,
+                Err(error) => return Err(database::Error::from(error).into()),
+            }
+        }
+    }
+
+    /// Keeps the cursor of a client that has handled everything it was told: it has nothing to move the cursor for.
+    async fn refresh_cursor(&self) {
+        let Some(name) = &self.cursor else { return };
+        let now = self.node.databases.clock().now();
+        let refreshed = match self.database.refresh_feed_cursor(name, self.told, now) {
+            Ok(None) => return,
+            Ok(Some(write)) => {
+                let answer = self.node.bridge.answer(|done| self.database.propose(write, done.into_call_back())).await;
+                answer.map(drop)
+            }
+            Err(error) => Err(error.into()),
         };
-        let (page, lines) = self.node.bridge.run(Pool::Reads, make).await?;
-        self.place = page.until;
-        Ok((page, lines))
+        if let Err(error) = refreshed {
+            // The cursor is good for days, and the next look tries again.
+            tracing::warn!(database = self.database.name(), cursor = name, %error, "a cursor of the change feed could not be refreshed");
+        }
     }
 
     /// The first page that has a change, or what there is at that time.
-    async fn page_within(&mut self, until: Instant) -> Result<Vec<u8>> {
+    async fn page_within(&mut self, until: Instant) -> Result<Lines> {
         let mut is_over = false;
         loop {
             let (page, mut lines) = self.page().await?;
             is_over |= !lines.bytes.is_empty() || Instant::now() >= until || self.database.is_closed();
             if is_over {
+                if lines.bytes.is_empty() && page.is_at_end {
+                    self.refresh_cursor().await;
+                }
                 lines.write_position(page);
-                return Ok(lines.bytes);
+                return Ok(lines);
             }
+            // Who waits holds no memory.
+            drop(lines);
             is_over = page.is_at_end && !matches!(self.wait(until).await, Woken::News);
         }
     }
@@ -201,28 +247,32 @@ impl Reader {
 
     /// Sends page after page, until the client goes away, the server stops, or the feed cannot be read.
     async fn follow(mut self, first: (FeedPage, Lines), sender: &mpsc::Sender<BodyPart>) {
-        let mut next = Ok(first);
-        let mut told = None;
-        loop {
+        let (mut first, mut told) = (Some(first), None);
+        // A page is made once there is a place for it: a client that takes nothing has one there and one with the network, and no more.
+        while let Ok(place) = sender.reserve().await {
+            let next = match first.take() {
+                Some(first) => Ok(first),
+                None => self.page().await,
+            };
             let page = match next {
                 Ok((page, mut lines)) => {
                     if told != Some(page.until) {
                         lines.write_position(page);
                         told = Some(page.until);
                     }
-                    if !self.send(lines.bytes, sender).await {
-                        return;
+                    match lines.bytes.is_empty() {
+                        true => drop(place),
+                        false => place.send(BodyPart::Bytes(lines.into_bytes())),
                     }
                     page
                 }
-                // Too many read at once; the changes do not go away.
-                Err(Error::Busy { .. }) => {
+                // Others have the threads or the memory; the changes do not go away.
+                Err(error) if error.is_shortage() => {
                     sleep(FEED_RETRY).await;
-                    next = self.page().await;
                     continue;
                 }
                 Err(error) => {
-                    self.send(failure(&error), sender).await;
+                    place.send(BodyPart::Bytes(failure(&error).into()));
                     return drop(sender.send(BodyPart::End).await);
                 }
             };
@@ -233,17 +283,21 @@ impl Reader {
                 // The client connects again, to what the database is then.
                 return drop(sender.send(BodyPart::End).await);
             }
-            next = self.page().await;
         }
     }
 
     /// Waits for news, with a sign of life now and then; false: the stream is over.
     async fn rest(&mut self, sender: &mpsc::Sender<BodyPart>) -> bool {
         loop {
+            self.refresh_cursor().await;
             match self.wait(Instant::now() + FEED_HEARTBEAT).await {
                 Woken::News => return true,
-                Woken::Time if self.send(b": nothing new\n\n".to_vec(), sender).await => {}
-                Woken::Time => return false,
+                Woken::Time => {
+                    let sign = BodyPart::Bytes(Bytes::from_static(b": nothing new\n\n"));
+                    if sender.send(sign).await.is_err() {
+                        return false;
+                    }
+                }
                 Woken::Stopped => {
                     // An error says that the client has gone.
                     _ = sender.send(BodyPart::End).await;
@@ -251,19 +305,6 @@ impl Reader {
                 }
             }
         }
-    }
-
-    /// False: the client is gone, or memory is short.
-    async fn send(&self, bytes: Vec<u8>, sender: &mpsc::Sender<BodyPart>) -> bool {
-        if bytes.is_empty() {
-            return true;
-        }
-        let mut reservation = self.node.memory.reservation();
-        if let Err(error) = reservation.grow(bytes.len()) {
-            tracing::warn!(database = self.database.name(), %error, "a change feed was cut off");
-            return false;
-        }
-        sender.send(BodyPart::Bytes(memory::fill(reservation, bytes))).await.is_ok()
     }
 }
 
@@ -283,6 +324,11 @@ struct Lines {
     bytes: Vec<u8>,
     /// An event has its content, but not its end.
     is_open: bool,
+    /// The etag of the last change.
+    told: Etag,
+    /// A line has come whose place has not.
+    has_line: bool,
+    room: Room,
 }
 
 impl FeedSink for Lines {
@@ -298,6 +344,7 @@ impl FeedSink for Lines {
     }
 
     fn end(&mut self, change: &'static str) {
+        self.has_line = true;
         self.bytes.push(b'\n');
         if self.form == Form::Events {
             self.bytes.extend_from_slice(format!("event: {change}\n").as_bytes());
@@ -307,6 +354,9 @@ impl FeedSink for Lines {
 
     /// The last event of an etag alone has its place as id: a client that connects again has handled all before it.
     fn passed(&mut self, place: FeedPlace) {
+        if std::mem::take(&mut self.has_line) {
+            self.told = place.after;
+        }
         if self.is_open {
             self.bytes.extend_from_slice(format!("id: {place}\n").as_bytes());
             self.close();
@@ -319,6 +369,14 @@ impl FeedSink for Lines {
 }
 
 impl Lines {
+    fn new(form: Form, room: Room) -> Lines {
+        Lines { form, bytes: Vec::new(), is_open: false, told: 0, has_line: false, room }
+    }
+
+    fn into_bytes(self) -> Bytes {
+        self.room.fill(self.bytes)
+    }
+
     fn close(&mut self) {
         if self.is_open {
             self.bytes.push(b'\n');
@@ -338,13 +396,17 @@ impl Lines {
     }
 }
 
+/// Bytes of the line that ends a page, or less.
+const POSITION_SIZE: usize = 256;
+
 /// The value of `Change` of the line that ends a page.
 const POSITION: &str = "Position";
 
 fn write_cursor(json: &mut Writer<'_>, cursor: &FeedCursor, exchange: &Exchange) {
     json.name("Name").string(&cursor.name).name("After").string(&cursor.place.to_string());
     json.name("MovedAt").string(&cursor.moved.to_string());
-    json.name("KeepsDeletions").bool(cursor.holds_tombstones(exchange.node.databases.clock().now()));
+    let now = exchange.node.databases.clock().now();
+    json.name("KeepsDeletions").bool(cursor.holds_tombstones(exchange.database(), now));
 }
 
 /// GET `cursors`: `{Results, LastEtag}`.
@@ -366,11 +428,9 @@ pub(crate) async fn move_cursor(exchange: Exchange) -> Result<Reply> {
     let place =
         exchange.query().get_nonempty("after").map_or(Ok(FeedPlace::default()), |text| place_of("after", &text))?;
     let (database, now) = (exchange.database().clone(), exchange.node.databases.clock().now());
-    let write = database.move_feed_cursor(&name, place, now)?;
+    let (cursor, write) = database.move_feed_cursor(&name, place, now)?;
     exchange.node.bridge.answer(|done| database.propose(write, done.into_call_back())).await?;
-    Ok(reply::object(StatusCode::OK, |json| {
-        write_cursor(json, &FeedCursor { name, place, moved: now }, &exchange);
-    }))
+    Ok(reply::object(StatusCode::OK, |json| write_cursor(json, &cursor, &exchange)))
 }
 
 /// DELETE `cursors`: `name`. 204; 404 if there is none.

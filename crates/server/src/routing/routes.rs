@@ -271,6 +271,7 @@ pub static ROUTES: &[Route] = &[
     later("PUT", "/databases/*/docs", ReadWrite, pending!(docs::put)),
     later("DELETE", "/databases/*/docs", ReadWrite, pending!(docs::delete)),
     later("PATCH", "/databases/*/docs", ReadWrite, pending!(patches::patch)),
+    later("PATCH", "/databases/*/json-patch", ReadWrite, pending!(patches::json_patch)),
     now("GET", "/databases/*/docs/size", Read, docs::size),
     later("POST", "/databases/*/bulk_docs", ReadWrite, pending!(bulk_docs::post)),
     of_client(later("POST", "/databases/*/bulk_insert", ReadWrite, pending!(bulk_insert::post))),
@@ -286,7 +287,7 @@ pub static ROUTES: &[Route] = &[
     now("GET", "/databases/*/debug/queries/running", Read, queries::running),
     now("POST", "/databases/*/debug/queries/kill", ReadWrite, queries::kill),
     of_client(later("GET", "/databases/*/changes", Read, pending!(changes::get))),
-    // Counters.
+    // Attachments.
     of_client(later("GET", "/databases/*/attachments", Read, pending!(attachments::get))),
     of_client(later("POST", "/databases/*/attachments", Read, pending!(attachments::get_by_type))),
     now("HEAD", "/databases/*/attachments", Read, attachments::head),
@@ -296,6 +297,7 @@ pub static ROUTES: &[Route] = &[
     later("DELETE", "/databases/*/attachments/bulk", ReadWrite, pending!(attachments::delete_many)),
     now("GET", "/databases/*/debug/attachments/hash", Read, attachments::count_of_hash),
     now("GET", "/databases/*/debug/attachments/metadata", Read, attachments::metadata),
+    // Counters.
     in_multi_get(later("GET", "/databases/*/counters", Read, pending!(counters::get))),
     later("POST", "/databases/*/counters", ReadWrite, pending!(counters::post)),
     // Revisions.
@@ -334,6 +336,29 @@ pub static ROUTES: &[Route] = &[
     )),
     later("PUT", "/databases/*/cmpxchg", ReadWrite, pending!(compare_exchange::put)),
     later("DELETE", "/databases/*/cmpxchg", ReadWrite, pending!(compare_exchange::delete)),
+    // Unique constraints.
+    now("GET", "/databases/*/admin/constraints", Admin, constraints::list),
+    later("PUT", "/databases/*/admin/constraints", Admin, pending!(constraints::put)),
+    later("DELETE", "/databases/*/admin/constraints", Admin, pending!(constraints::delete)),
+    // Subscriptions and the change feed.
+    now("GET", "/info/tcp", ValidUser, tcp_info::get),
+    now("GET", "/databases/*/info/tcp", Read, tcp_info::get),
+    later("GET", "/info/remote-task/tcp", ValidUser, pending!(tcp_info::of_task)),
+    later("PUT", "/databases/*/subscriptions", ReadWrite, pending!(subscriptions::put)),
+    now("GET", "/databases/*/subscriptions", Read, subscriptions::list),
+    later("DELETE", "/databases/*/subscriptions", ReadWrite, pending!(subscriptions::delete)),
+    later("POST", "/databases/*/subscriptions/update", ReadWrite, pending!(subscriptions::update)),
+    later("POST", "/databases/*/subscriptions/enable", ReadWrite, pending!(subscriptions::enable)),
+    later("POST", "/databases/*/subscriptions/disable", ReadWrite, pending!(subscriptions::disable)),
+    now("GET", "/databases/*/subscriptions/state", Read, subscriptions::state),
+    later("POST", "/databases/*/subscriptions/drop", ReadWrite, pending!(subscriptions::drop_workers)),
+    later("GET", "/databases/*/subscriptions/try", Read, pending!(subscriptions::try_query)),
+    later("POST", "/databases/*/subscriptions/try", Read, pending!(subscriptions::try_query)),
+    // Readers say how long a request waits for changes.
+    of_client(later("GET", "/databases/*/feed", Read, pending!(change_feed::get))),
+    now("GET", "/databases/*/feed/cursors", Read, change_feed::cursors),
+    later("PUT", "/databases/*/feed/cursors", ReadWrite, pending!(change_feed::move_cursor)),
+    later("DELETE", "/databases/*/feed/cursors", ReadWrite, pending!(change_feed::delete_cursor)),
     // Statistics and the like.
     in_multi_get(now("GET", "/databases/*/stats", Read, statistics::basic)),
     now("GET", "/databases/*/stats/detailed", Read, statistics::detailed),
@@ -383,9 +408,6 @@ pub static ROUTES: &[Route] = &[
     of_client(later("GET", "/admin/test/delay", Operator, pending!(test_endpoints::delay))),
     later("POST", "/admin/test-connection", Operator, pending!(test_connection::post)),
     // Known to clients, and not there yet.
-    now("GET", "/info/tcp", ValidUser, tcp_info::get),
-    now("GET", "/databases/*/info/tcp", Read, tcp_info::get),
-    later("GET", "/info/remote-task/tcp", ValidUser, |exchange| Box::pin(tcp_info::of_task(exchange))),
     missing("PUT", "/admin/cluster/node", Operator, Feature::Cluster),
     missing("DELETE", "/admin/cluster/node", Operator, Feature::Cluster),
     missing("POST", "/admin/databases/dynamic-node-distribution", Operator, Feature::Cluster),
@@ -398,7 +420,6 @@ pub static ROUTES: &[Route] = &[
     missing("POST", "/databases/*/admin/documents-compression/config", Admin, Feature::DocumentsCompression),
     missing("POST", "/databases/*/admin/transactions/start-recording", Admin, Feature::TransactionRecording),
     missing("POST", "/databases/*/admin/transactions/stop-recording", Admin, Feature::TransactionRecording),
-    later("PATCH", "/databases/*/json-patch", ReadWrite, |exchange| Box::pin(patches::json_patch(exchange))),
     missing("GET", "/databases/*/streams/timeseries", Read, Feature::TimeSeries),
     missing("GET", "/databases/*/admin/attachments/remote/config", Admin, Feature::RemoteAttachments),
     missing("PUT", "/databases/*/admin/attachments/remote/config", Admin, Feature::RemoteAttachments),
@@ -410,27 +431,6 @@ pub static ROUTES: &[Route] = &[
     missing("PUT", "/databases/*/admin/timeseries/policy", Admin, Feature::TimeSeries),
     missing("DELETE", "/databases/*/admin/timeseries/policy", Admin, Feature::TimeSeries),
     missing("POST", "/databases/*/timeseries/names/config", Admin, Feature::TimeSeries),
-    now("GET", "/databases/*/admin/constraints", Admin, constraints::list),
-    later("PUT", "/databases/*/admin/constraints", Admin, |exchange| Box::pin(constraints::put(exchange))),
-    later("DELETE", "/databases/*/admin/constraints", Admin, |exchange| Box::pin(constraints::delete(exchange))),
-    later("GET", "/databases/*/feed", Read, |exchange| Box::pin(change_feed::get(exchange))),
-    now("GET", "/databases/*/feed/cursors", Read, change_feed::cursors),
-    later("PUT", "/databases/*/feed/cursors", ReadWrite, |exchange| Box::pin(change_feed::move_cursor(exchange))),
-    later("DELETE", "/databases/*/feed/cursors", ReadWrite, |exchange| Box::pin(change_feed::delete_cursor(exchange))),
-    later("PUT", "/databases/*/subscriptions", ReadWrite, |exchange| Box::pin(subscriptions::put(exchange))),
-    now("GET", "/databases/*/subscriptions", Read, subscriptions::list),
-    later("DELETE", "/databases/*/subscriptions", ReadWrite, |exchange| Box::pin(subscriptions::delete(exchange))),
-    later("POST", "/databases/*/subscriptions/update", ReadWrite, |exchange| Box::pin(subscriptions::update(exchange))),
-    later("POST", "/databases/*/subscriptions/enable", ReadWrite, |exchange| Box::pin(subscriptions::enable(exchange))),
-    later("POST", "/databases/*/subscriptions/disable", ReadWrite, |exchange| {
-        Box::pin(subscriptions::disable(exchange))
-    }),
-    now("GET", "/databases/*/subscriptions/state", Read, subscriptions::state),
-    later("POST", "/databases/*/subscriptions/drop", ReadWrite, |exchange| {
-        Box::pin(subscriptions::drop_workers(exchange))
-    }),
-    later("GET", "/databases/*/subscriptions/try", Read, |exchange| Box::pin(subscriptions::try_query(exchange))),
-    later("POST", "/databases/*/subscriptions/try", Read, |exchange| Box::pin(subscriptions::try_query(exchange))),
     missing("GET", "/databases/*/schema-validation/config", Read, Feature::SchemaValidation),
     missing("POST", "/databases/*/admin/schema-validation/config", Admin, Feature::SchemaValidation),
     missing("POST", "/databases/*/schema-validation/validate", Read, Feature::SchemaValidation),

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use database::Database;
+use database::limits::SUBSCRIPTION_BATCH_SIZE_MAX;
 use database::subscriptions::{Connected, Next, Wake, Worker, WorkerOptions};
 use json::Value;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadHalf, WriteHalf};
@@ -17,9 +18,13 @@ use super::incoming::Incoming;
 use super::messages::{self, Ending, Purpose, TEST_VERSION, WorkerRequest};
 use crate::bells::Watched;
 use crate::bridge::Pool;
+use crate::consumer_memory::Room;
 use crate::database_opening;
 use crate::error::{Error, Result};
-use crate::limits::{SUBSCRIPTION_HEARTBEAT, SUBSCRIPTION_RETRY, SUBSCRIPTION_WRITE_SIZE, TCP_GREETINGS_MAX};
+use crate::limits::{
+    CONSUMER_ITEM_SIZE, SUBSCRIPTION_HEARTBEAT, SUBSCRIPTION_INCLUDES_SIZE_MAX, SUBSCRIPTION_RETRY,
+    SUBSCRIPTION_WRITE_SIZE, TCP_GREETINGS_MAX,
+};
 use crate::network::connection::{Admitted, RequestStart};
 use crate::network::peer::Peer;
 use crate::node::Node;
@@ -207,21 +212,29 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin + 'static> Session<S> {
         let mut heartbeat = Instant::now() + SUBSCRIPTION_HEARTBEAT;
         loop {
             news.mark_unchanged();
+            let Some(room) = self.room(&worker, bell).await? else {
+                match worker.end() {
+                    Some(end) => return self.send(&Ending::Of(end).message(&request.name)).await,
+                    None => continue,
+                }
+            };
             let (next, frames) = match self.next(&worker).await {
                 Ok(next) => next,
                 // Too many read at once; the documents do not go away.
                 Err(Error::Busy { .. }) => {
+                    drop(room);
                     self.wait(bell, tokio::time::sleep(SUBSCRIPTION_RETRY)).await?;
                     continue;
                 }
                 Err(error) => return self.fail_with(&error).await,
             };
             let ending = match next {
-                Next::Batch(number) => match self.deliver(&worker, number, frames, bell).await? {
+                Next::Batch(number) => match self.deliver(&worker, number, (frames, room), bell).await? {
                     None => continue,
                     Some(ending) => ending,
                 },
                 Next::Searching => {
+                    drop(room);
                     if Instant::now() >= heartbeat {
                         self.send(HEARTBEAT).await?;
                         heartbeat = Instant::now() + SUBSCRIPTION_HEARTBEAT;
@@ -230,6 +243,7 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin + 'static> Session<S> {
                 }
                 Next::CaughtUp if request.ends_when_caught_up => Ending::CaughtUp,
                 Next::CaughtUp => {
+                    drop(room);
                     self.wait(bell, async { _ = news.changed().await }).await?;
                     continue;
                 }
@@ -237,6 +251,15 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin + 'static> Session<S> {
             };
             return self.send(&ending.message(&request.name)).await;
         }
+    }
+
+    /// Waits for the memory of a batch, which workers who take nothing may hold; `None`: the bell rang.
+    async fn room(&mut self, worker: &Worker, bell: &Notify) -> Outcome<Option<Room>> {
+        let includes = if worker.has_includes() { SUBSCRIPTION_INCLUDES_SIZE_MAX } else { 0 };
+        let (node, mut room) = (self.node.clone(), None);
+        let size = SUBSCRIPTION_BATCH_SIZE_MAX + CONSUMER_ITEM_SIZE + includes;
+        self.wait(bell, async { room = Some(node.consumers.room(size).await) }).await?;
+        Ok(room)
     }
 
     /// Makes the next batch, on a thread.
@@ -255,17 +278,16 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin + 'static> Session<S> {
         &mut self,
         worker: &Arc<Worker>,
         number: u64,
-        frames: Vec<u8>,
+        (frames, mut room): (Vec<u8>, Room),
         bell: &Notify,
     ) -> Outcome<Option<Ending>> {
-        let mut reservation = self.node.memory.reservation();
-        if let Err(error) = reservation.grow(frames.len()) {
+        if let Err(error) = room.fit(frames.len()) {
             self.fail_with(&Error::Database(error.into())).await?;
             return Err(Gone::Told);
         }
         self.send(&frames).await?;
         drop(frames);
-        drop(reservation);
+        drop(room);
         loop {
             let message = tokio::select! {
                 message = self.incoming.next() => message?.ok_or_else(|| Gone::Client("closed".to_owned()))?,
@@ -330,13 +352,17 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin + 'static> Session<S> {
         }
     }
 
-    /// Sends bytes. A client has to take some within the time of a slow reader.
+    /// Sends bytes. A client has to take a piece of them within the time of a slow reader.
     async fn send(&mut self, bytes: &[u8]) -> Outcome<()> {
-        for piece in bytes.chunks(SUBSCRIPTION_WRITE_SIZE) {
-            match timeout(self.node.limits.slow_reader, self.writer.write_all(piece)).await {
+        let (rate, slow_reader) = (self.node.limits.reader_rate, self.node.limits.slow_reader);
+        let seconds = usize::try_from(slow_reader.as_secs()).unwrap_or(usize::MAX);
+        for piece in bytes.chunks(SUBSCRIPTION_WRITE_SIZE.max(rate.saturating_mul(seconds))) {
+            match timeout(slow_reader, self.writer.write_all(piece)).await {
                 Ok(written) => written?,
                 Err(_) => {
-                    return Err(Gone::Client("it takes nothing (the limit Limits.SlowReaderInSec)".to_owned()));
+                    let how =
+                        "it takes too little (the limits Limits.SlowReaderInSec and Limits.ReaderRateInBytesPerSec)";
+                    return Err(Gone::Client(how.to_owned()));
                 }
             }
         }

@@ -2,11 +2,16 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
+use database::ManualClock;
+use database::documents::Date;
+use database::limits::FEED_CURSOR_REFRESHED;
 use json::Value;
 
-use super::support::Wire;
+use super::support::{Answer, Wire};
 
 fn put(wire: &Wire, id: &str, collection: &str, age: u32) {
     let next = (age + 1) % 100;
@@ -142,6 +147,16 @@ fn a_request_waits_for_the_first_change_that_concerns_it() {
     assert!(told.is_empty() && later != until);
 }
 
+#[test]
+fn a_request_that_waits_for_changes_is_not_slow() {
+    let wire = Wire::start_with(|options| options.limits.slow_request = Duration::ZERO);
+    wire.create("db");
+    put(&wire, "users/1", "Users", 1);
+    page(&wire, "wait=1");
+    let slow = wire.call("GET /admin/slow-requests?database=db", "").text();
+    assert!(slow.contains("/databases/db/docs?id=users/1") && !slow.contains("/feed"), "{slow}");
+}
+
 /// An event stream.
 struct Events(BufReader<TcpStream>);
 
@@ -207,6 +222,42 @@ fn an_event_stream_goes_on_and_resumes_after_the_last_event() {
     assert_eq!((event.as_str(), data.get("Id").and_then(Value::as_str)), ("Delete", Some("users/1")));
 }
 
+/// Who loses the connection before the included documents came must not resume behind the changes that refer to them.
+#[test]
+fn an_event_stream_has_no_place_between_a_change_and_what_it_includes() {
+    let wire = Wire::with_database();
+    ["users/1", "users/2", "users/3"].iter().for_each(|id| put(&wire, id, "Users", 3));
+    put(&wire, "users/4", "Users", 4);
+    for query in [
+        "from+Users+where+Age+%3C+4+include+Friend",
+        "declare+function+f(u)+%7Binclude(u.Friend);return+u%7D+from+Users+as+u+where+u.Age+%3C+4+select+f(u)",
+    ] {
+        let mut events = Events::open(&wire, &format!("format=sse&query={query}"), "Accept: */*");
+        let mut told = Vec::new();
+        loop {
+            let (event, _, id) = events.next().unwrap();
+            if event == "Position" {
+                break;
+            }
+            told.push((event, id));
+        }
+        assert_eq!(
+            told.iter().map(|(event, _)| event.as_str()).collect::<Vec<_>>(),
+            ["Put", "Put", "Put", "Include"],
+            "{query}"
+        );
+        let (last, before) = told.split_last().unwrap();
+        assert!(before.iter().all(|(_, id)| id.is_empty()), "{query}: {told:?}");
+        let resumed = format!("Last-Event-ID: {}", last.1);
+        let (event, _, _) = Events::open(&wire, &format!("format=sse&query={query}"), &resumed).next().unwrap();
+        assert_eq!(event, "Position", "{query}");
+    }
+    // What includes nothing has its place at once.
+    let query = "format=sse&query=from+Users+where+Age+%3C+4";
+    let mut events = Events::open(&wire, query, "Accept: */*");
+    (0..3).for_each(|_| assert!(!events.next().unwrap().2.is_empty()));
+}
+
 #[test]
 fn an_event_stream_ends_with_its_database() {
     let wire = Wire::with_database();
@@ -231,7 +282,10 @@ fn cursors_are_kept_and_hold_deletions() {
     assert_eq!(wire.call(&format!("PUT /databases/db/feed/cursors?name=mine&after={until}"), "").status, 200);
     assert_eq!(page(&wire, "cursor=mine").0, Vec::<String>::new());
     let all = wire.call("GET /databases/db/feed/cursors", "").json();
-    assert_eq!(all.get("LastEtag").and_then(Value::as_i64).map(|etag| etag.to_string()), Some(until.clone()));
+    assert_eq!(
+        all.get("LastEtag").and_then(Value::as_i64).map(|etag| etag.to_string()).as_deref(),
+        until.split('@').next()
+    );
     let Some(Value::Array(cursors)) = all.get("Results") else { panic!("no cursors") };
     assert_eq!(cursors.len(), 1);
     assert_eq!(cursors[0].get("After").and_then(Value::as_str), Some(&*until));
@@ -239,6 +293,113 @@ fn cursors_are_kept_and_hold_deletions() {
     assert_eq!(wire.call("DELETE /databases/db/feed/cursors?name=mine", "").status, 204);
     assert_eq!(wire.call("DELETE /databases/db/feed/cursors?name=mine", "").status, 404);
     assert_eq!(wire.call("GET /databases/db/feed?cursor=mine", "").status, 404);
+}
+
+#[test]
+fn a_cursor_whose_consumer_stays_does_not_expire_in_a_quiet_database() {
+    let clock = ManualClock::at(Date::parse("2030-01-01T00:00:00Z").unwrap());
+    let of_server = clock.clone();
+    let wire = Wire::start_with(|options| options.clock = Arc::new(of_server));
+    wire.create("db");
+    put(&wire, "users/1", "Users", 1);
+    let moved_at = || {
+        let all = wire.call("GET /databases/db/feed/cursors", "").json();
+        let Some(Value::Array(cursors)) = all.get("Results") else { panic!("no cursors") };
+        cursors[0].get("MovedAt").and_then(Value::as_str).unwrap().to_owned()
+    };
+    assert_eq!(wire.call("PUT /databases/db/feed/cursors?name=mine&after=0", "").status, 200);
+    let made = moved_at();
+    clock.advance(FEED_CURSOR_REFRESHED);
+    let (told, until) = page(&wire, "cursor=mine");
+    assert_eq!((told.len(), moved_at()), (1, made), "what it was told is not handled yet");
+    assert_eq!(wire.call(&format!("PUT /databases/db/feed/cursors?name=mine&after={until}"), "").status, 200);
+    clock.advance(FEED_CURSOR_REFRESHED);
+    assert_eq!(page(&wire, "cursor=mine"), (vec![], until));
+    assert!(moved_at().starts_with("2030-01-03T"), "{}", moved_at());
+    // An event stream does so before it waits: its first line is sent behind that.
+    clock.advance(FEED_CURSOR_REFRESHED);
+    let mut events = Events::open(&wire, "format=sse&cursor=mine", "Accept: */*");
+    assert_eq!(events.next().unwrap().0, "Position");
+    put(&wire, "users/2", "Users", 2);
+    assert_eq!(events.next().unwrap().0, "Put");
+    assert!(moved_at().starts_with("2030-01-04T"), "{}", moved_at());
+}
+
+/// Readers who take nothing hold their share of the memory, and nobody else's; who reads waits, and goes on where they leave.
+#[test]
+fn readers_who_stall_hold_no_more_than_their_share() {
+    let wire = Wire::start_with(|options| {
+        (options.limits.consumers_size, options.limits.memory_size) = (4 << 20, 32 << 20);
+        options.limits.blocking_wait = Duration::from_millis(200);
+    });
+    wire.create("db");
+    let text = "x".repeat(1 << 20);
+    let large = |id: &str, collection: &str| {
+        wire.put(id, &format!(r#"{{"Text":"{text}","@metadata":{{"@collection":"{collection}"}}}}"#))
+    };
+    put(&wire, "dogs/1", "Dogs", 1);
+    let mut events = Events::open(&wire, "format=sse&collection=Dogs", "Accept: */*");
+    assert_eq!((events.next().unwrap().0, events.next().unwrap().0), ("Put".to_owned(), "Position".to_owned()));
+    (0..24).for_each(|number| _ = large(&format!("users/{number}"), "Users"));
+    let open = |query: &str| {
+        let mut stream = wire.connect();
+        write!(stream, "GET /databases/db/feed?{query} HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+        stream
+    };
+    // Each may get a page that the sockets take; in the end what was made stays, and there is no more.
+    let (mut stalled, start) = (Vec::new(), Instant::now());
+    let refused = loop {
+        stalled.push(open("format=sse&collection=Users"));
+        let answer = wire.call("GET /databases/db/feed?collection=Dogs", "");
+        if answer.status != 200 {
+            break answer;
+        }
+        assert!(start.elapsed() < Duration::from_secs(20), "the pages of those who stall are not counted");
+    };
+    assert_eq!((refused.status, refused.header("retry-after")), (503, Some("1")));
+    assert!(refused.text().contains("Limits.ConsumersInMb = 4"), "{}", refused.text());
+    // Others have what is left of the memory.
+    large("users/later", "Users");
+    assert_eq!(wire.call("GET /databases/db/docs?id=users/1", "").status, 200);
+    put(&wire, "dogs/2", "Dogs", 1);
+    drop(stalled);
+    let (event, data, _) = events.next().unwrap();
+    assert_eq!((event.as_str(), data.get("Id").and_then(Value::as_str)), ("Put", Some("dogs/2")), "it has waited");
+    while wire.call("GET /databases/db/feed?collection=Dogs", "").status != 200 {
+        assert!(start.elapsed() < Duration::from_secs(40), "the memory is not free again");
+    }
+}
+
+/// A document that is larger than all that consumers may have is sent alone.
+#[test]
+fn a_document_above_the_share_of_consumers_is_told() {
+    let wire = Wire::start_with(|options| options.limits.consumers_size = 1 << 20);
+    wire.create("db");
+    let text = "x".repeat(12 << 20);
+    (1..=2).for_each(|number| _ = wire.put(&format!("users/{number}"), &format!(r#"{{"Text":"{text}"}}"#)));
+    let (told, until) = page(&wire, "");
+    assert_eq!(told, ["Put documents users/1"]);
+    assert_eq!(page(&wire, &format!("after={until}")).0, ["Put documents users/2"]);
+}
+
+/// Its etags are as high as before, and tell of other writes.
+#[test]
+fn a_database_that_was_made_anew_refuses_places_of_the_one_before() {
+    let wire = Wire::with_database();
+    (1..=5).for_each(|age| put(&wire, &format!("users/{age}"), "Users", age));
+    let (_, until) = page(&wire, "");
+    wire.call("DELETE /admin/databases", r#"{"DatabaseNames":["db"],"HardDelete":true}"#);
+    wire.create("db");
+    (1..=8).for_each(|age| put(&wire, &format!("users/{age}"), "Users", age));
+    let gone = |answer: Answer| {
+        assert_eq!(answer.status, 410, "{}", answer.text());
+        assert!(answer.text().contains("the database was made anew or restored since"), "{}", answer.text());
+    };
+    gone(wire.call(&format!("GET /databases/db/feed?after={until}"), ""));
+    let header = format!("Last-Event-ID: {until}");
+    gone(wire.call_with("GET /databases/db/feed?format=sse", &[&header], b""));
+    gone(wire.call(&format!("PUT /databases/db/feed/cursors?name=mine&after={until}"), ""));
+    assert_eq!(page(&wire, "after=5").0.len(), 3, "an etag alone is taken as it is");
 }
 
 #[test]

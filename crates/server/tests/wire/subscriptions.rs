@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use json::Value;
 use rustls::version::TLS13;
@@ -534,6 +534,43 @@ fn hostile_clients_are_cut_off_and_others_are_served() {
     let refused = worker.next().unwrap();
     assert!(refused.contains("an acknowledgement of the batch was expected"), "{refused}");
     assert_eq!(worker.next(), None);
+}
+
+/// Workers who take nothing hold what was made for them; others wait for memory, and so does nobody else.
+#[test]
+fn workers_who_stall_hold_no_more_than_their_share() {
+    let wire = Wire::start_with(|options| {
+        (options.limits.consumers_size, options.limits.memory_size) = (4 << 20, 32 << 20);
+        options.limits.blocking_wait = Duration::from_millis(200);
+    });
+    wire.create("db");
+    let text = "x".repeat(1 << 20);
+    for number in 0..12 {
+        wire.put(&format!("users/{number}"), &format!(r#"{{"Text":"{text}","@metadata":{{"@collection":"Users"}}}}"#));
+    }
+    put_user(&wire, "users/small", 1);
+    let (mut stalled, start) = (Vec::new(), Instant::now());
+    loop {
+        let name = format!("stalled{}", stalled.len());
+        wire.call("PUT /databases/db/subscriptions", &format!(r#"{{"Name":"{name}","Query":"from Users"}}"#));
+        let mut worker = talk(&wire);
+        worker.open_accepted(&format!(r#"{{"SubscriptionName":"{name}"}}"#));
+        stalled.push(worker);
+        let feed = wire.call("GET /databases/db/feed?collection=Cats", "");
+        if feed.status == 503 {
+            assert!(feed.text().contains("Limits.ConsumersInMb = 4"), "{}", feed.text());
+            break;
+        }
+        assert!(start.elapsed() < Duration::from_secs(20), "the batches of those who stall are not counted");
+    }
+    wire.call("PUT /databases/db/subscriptions", r#"{"Name":"all","Query":"from Users where Age = 1"}"#);
+    let mut worker = talk(&wire);
+    worker.open_accepted(ALL);
+    wire.put("users/later", &format!(r#"{{"Text":"{text}"}}"#));
+    assert_eq!(wire.call("GET /databases/db/docs?id=users/1", "").status, 200);
+    drop(stalled);
+    assert_eq!(worker.batch().0, ["users/small"]);
+    worker.acknowledge();
 }
 
 #[test]
