@@ -61,8 +61,8 @@ pub struct Limits {
     /// Over it: 503 with `Retry-After`. Small ones are not counted.
     pub bodies_size: usize,
     /// `Limits.ConsumersInMb`: the share of it for pages of change feeds and batches of subscriptions that are made and not sent yet, in
-    /// bytes; half of it at most. Who finds it full waits; a page of a change feed that waits longer than [`Limits::blocking_wait`]: 503 with
-    /// `Retry-After`.
+    /// bytes; half of it at most. Over it: they wait; 503 with `Retry-After` for a request of a change feed that waits longer than
+    /// [`Limits::blocking_wait`].
     pub consumers_size: usize,
     /// `Limits.RequestMemoryInMb`: the part of it that one query may hold, in bytes. Over it: 413.
     pub request_memory_size: usize,
@@ -437,7 +437,7 @@ impl Limits {
     }
 
     /// All of them, in the order of the fields.
-    pub const SETTINGS: [LimitSetting; 36] = [
+    pub const SETTINGS: [LimitSetting; 37] = [
         // Less than 8 KiB is less than what reads heads starts with.
         setting("Limits.HeaderBlockInKb", 8..=1024, |limits, value| limits.header_block_size = kib(value)),
         setting("Limits.HeaderLineInKb", 1..=1024, |limits, value| limits.header_line_size = kib(value)),
