@@ -114,7 +114,7 @@ pub(crate) const OBJECT_BODY: &str = "Limits.ObjectBodyInMb";
 pub(crate) const CONSUMERS_MEMORY: &str = "Limits.ConsumersInMb";
 /// How often a page or batch that waits for [`Limits::memory_size`] looks again.
 pub(crate) const CONSUMER_MEMORY_RETRY: Duration = Duration::from_millis(100);
-/// What the last item of a page or batch may add to its size before more memory is asked for, in bytes.
+/// What the last item of a page or batch may add to its size before it needs more memory, in bytes.
 pub(crate) const CONSUMER_ITEM_SIZE: usize = 1 << 20;
 
 /// Shares of pools that are kept until those of owners who have none in use are removed.
