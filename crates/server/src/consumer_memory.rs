@@ -5,8 +5,8 @@
 //!                                                                   └► what it has come to, until it is sent
 //! ```
 //!
-//! Clients who stall hold what was made for them. They have a share of their own, so that they keep neither requests nor queries from
-//! memory, and a consumer who finds the share full waits in line instead of being refused.
+//! Clients that stall hold the pages that were made for them. Consumers have a share of their own, so that they leave the rest of the
+//! memory to requests and queries. A consumer that finds the share full waits in line; it is not refused.
 //!
 //! Invariant: the pages and batches that exist, or are being made, are together no larger than the share, but for single documents above
 //! [`CONSUMER_ITEM_SIZE`] while they are made.
@@ -29,7 +29,7 @@ const STEP: usize = 1 << 10;
 #[derive(Debug)]
 pub(crate) struct ConsumerMemory {
     memory: Arc<Memory>,
-    /// A permit for each [`STEP`]. It is never closed, and serves who waits in order.
+    /// A permit for each [`STEP`], first come first served. It is never closed.
     free: Arc<Semaphore>,
     /// Permits in all.
     steps: u32,
@@ -68,20 +68,20 @@ impl ConsumerMemory {
         ConsumerMemory { memory: memory.clone(), free: Arc::new(Semaphore::new(steps as usize)), steps }
     }
 
-    /// Waits until there is room for a page or batch of `size` bytes, or for one of all bytes of the share if that is less. Who waits is
-    /// served in order.
+    /// Waits until there is room for a page or batch of `size` bytes, or for all bytes of the share if it has fewer. Rooms are given in the
+    /// order in which they were asked for.
     pub async fn room(&self, size: usize) -> Room {
         let steps = steps_of(size).min(self.steps);
         let permits = self.free.clone().acquire_many_owned(steps).await.expect("the semaphore is never closed");
         let mut reservation = self.memory.reservation();
-        // Requests hold it. They end without us, and tell nobody when they do.
+        // Requests hold it, and have no signal for its return.
         while reservation.grow(steps as usize * STEP).is_err() {
             sleep(CONSUMER_MEMORY_RETRY).await;
         }
         Room { permits, reservation, steps: self.steps }
     }
 
-    /// The same, for who does not wait longer than a time.
+    /// The same with a bound on the time.
     ///
     /// # Errors
     ///
@@ -118,7 +118,7 @@ impl Room {
         Ok(())
     }
 
-    /// Leaves the memory of all requests, where these bytes are counted by whoever sends them.
+    /// Returns the bytes to the memory of all requests, for a whole answer: those are counted when they are sent.
     pub fn counted_elsewhere(&mut self) {
         self.reservation.clear();
     }

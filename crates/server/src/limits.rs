@@ -61,8 +61,8 @@ pub struct Limits {
     /// Over it: 503 with `Retry-After`. Small ones are not counted.
     pub bodies_size: usize,
     /// `Limits.ConsumersInMb`: the share of it for pages of change feeds and batches of subscriptions that are made and not sent yet, in
-    /// bytes; half of it at most. Who finds it full waits; a page of a change feed that waits longer than [`Limits::blocking_wait`]: 503 with
-    /// `Retry-After`.
+    /// bytes; half of it at most. Over it: they wait; 503 with `Retry-After` for a request of a change feed that waits longer than
+    /// [`Limits::blocking_wait`].
     pub consumers_size: usize,
     /// `Limits.RequestMemoryInMb`: the part of it that one query may hold, in bytes. Over it: 413.
     pub request_memory_size: usize,
@@ -114,7 +114,7 @@ pub(crate) const OBJECT_BODY: &str = "Limits.ObjectBodyInMb";
 pub(crate) const CONSUMERS_MEMORY: &str = "Limits.ConsumersInMb";
 /// How often a page or batch that waits for [`Limits::memory_size`] looks again.
 pub(crate) const CONSUMER_MEMORY_RETRY: Duration = Duration::from_millis(100);
-/// What the last item of a page or batch may add to its size before more memory is asked for, in bytes.
+/// What the last item of a page or batch may add to its size before it needs more memory, in bytes.
 pub(crate) const CONSUMER_ITEM_SIZE: usize = 1 << 20;
 
 /// Shares of pools that are kept until those of owners who have none in use are removed.

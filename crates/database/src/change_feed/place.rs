@@ -17,12 +17,12 @@ pub struct FeedPlace {
     pub after: Etag,
     /// The last etag when the reader began at the beginning; 0: it began elsewhere, or has passed it.
     pub began: Etag,
-    /// The history whose etags these are; `None`: an etag that somebody wrote by hand.
+    /// The history whose etags these are; `None`: the etag was written by hand, or stored before places had a history.
     pub history: Option<FeedHistory>,
 }
 
-/// The history of a database, by the beginning of its database id: a database draws another id when it is made, and when it is restored. Etags
-/// of two histories have nothing to do with each other.
+/// The history of a database, by the beginning of its database id: a database draws another id when it is made, and when it is restored.
+/// Etags of two histories have nothing to do with each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FeedHistory([u8; HISTORY_SIZE]);
 
@@ -55,8 +55,8 @@ impl FeedPlace {
         FeedPlace { after, ..FeedPlace::default() }
     }
 
-    /// Reads what [`Display`](fmt::Display) writes: an etag, or two with a colon between them; then, behind `@`, a history, which may be left
-    /// out.
+    /// Reads what [`Display`](fmt::Display) writes: an etag, or two with a colon between them; then, behind `@`, a history, which may be
+    /// missing.
     pub fn parse(text: &str) -> Option<FeedPlace> {
         let (etags, history) = match text.trim().split_once('@') {
             None => (text.trim(), None),
@@ -66,7 +66,7 @@ impl FeedPlace {
         Some(FeedPlace { after: after.parse().ok()?, began: began.parse().ok()?, history })
     }
 
-    /// True for a place of another history. Who has seen nothing has begun none.
+    /// True for a place in another history. A reader who has seen nothing is in none.
     pub(super) fn is_of_other(self, history: FeedHistory) -> bool {
         self.after != 0 && self.history.is_some_and(|own| own != history)
     }

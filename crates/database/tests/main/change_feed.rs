@@ -191,7 +191,7 @@ fn places_and_cursors_do_not_go_over_to_a_restored_database() {
     assert_eq!(cursor.place, page.until);
     assert!(matches!(read(&copy, cursor.place, 10), Err(Error::FeedGone { .. })));
     assert!(!cursor.holds_tombstones(&copy, now) && cursor.holds_tombstones(&shop, now));
-    // It can be moved to where its consumer begins anew; an etag that somebody wrote by hand is taken as it is.
+    // It can be moved to where its consumer begins anew; an etag without a history is accepted.
     let (page, lines) = read(&copy, FeedPlace::default(), 10).unwrap();
     assert_eq!(lines.len(), 5);
     move_cursor(&node.databases, &copy, page.until);

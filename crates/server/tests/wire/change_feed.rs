@@ -325,7 +325,7 @@ fn a_cursor_whose_consumer_stays_does_not_expire_in_a_quiet_database() {
     assert!(moved_at().starts_with("2030-01-04T"), "{}", moved_at());
 }
 
-/// Readers who take nothing hold their share of the memory, and nobody else's; who reads waits, and goes on where they leave.
+/// Readers that take nothing hold the share of consumers, and no other memory. Other readers wait, and go on when the memory is free.
 #[test]
 fn readers_who_stall_hold_no_more_than_their_share() {
     let wire = Wire::start_with(|options| {

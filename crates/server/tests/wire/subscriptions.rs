@@ -536,7 +536,7 @@ fn hostile_clients_are_cut_off_and_others_are_served() {
     assert_eq!(worker.next(), None);
 }
 
-/// Workers who take nothing hold what was made for them; others wait for memory, and so does nobody else.
+/// Workers that take nothing hold the share of consumers, and no other memory. Other workers wait, and get their batch when it is free.
 #[test]
 fn workers_who_stall_hold_no_more_than_their_share() {
     let wire = Wire::start_with(|options| {
