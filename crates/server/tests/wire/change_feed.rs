@@ -120,7 +120,11 @@ fn counters_that_a_query_includes_follow_the_changes_of_a_page() {
         "",
         501,
         "RavenException",
-        "cmpxchg() in 'include' of a subscription or a change feed",
+        concat!(
+            "Rookery ",
+            env!("CARGO_PKG_VERSION"),
+            " does not support cmpxchg() in 'include' of a subscription or a change feed"
+        ),
     );
 }
 

@@ -307,7 +307,11 @@ fn a_worker_gets_revisions_with_those_before_them() {
     assert!(tried.starts_with(r#"{"Results":[{"Before":1,"@metadata":{"#), "{tried}");
     // Nothing is known of the counters that a document had.
     let counted = r#"{"Query":"from Users (Revisions = true) include counters()"}"#;
-    let refused = "counters() in 'include' of a subscription to revisions";
+    let refused = concat!(
+        "Rookery ",
+        env!("CARGO_PKG_VERSION"),
+        " does not support counters() in 'include' of a subscription to revisions"
+    );
     wire.check_error("PUT /databases/db/subscriptions", counted, 501, "RavenException", refused);
 }
 
