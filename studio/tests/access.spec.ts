@@ -93,6 +93,7 @@ test("a key that cannot be made says why", async ({ page, studio }) => {
   await open(studio, "/access");
   studio.allow(/status of 400/);
   await page.getByRole("button", { name: "New API key" }).click();
+  await expect(page.getByRole("dialog").getByRole("textbox", { name: "Name" })).toBeFocused();
   await page.keyboard.type("Taken");
   await choose(page, "May use", "Operator");
   await page.getByRole("button", { name: "Create" }).click();
@@ -115,6 +116,7 @@ test("a certificate is made, downloaded, changed and removed", async ({ page, st
   await expect(page.getByRole("region", { name: "Cluster admins by the settings" })).toContainText(/[0-9A-F]{40}/);
   await page.getByRole("button", { name: "New certificate" }).click();
   const dialog = page.getByRole("dialog");
+  await expect(dialog.getByRole("textbox", { name: "Name" })).toBeFocused();
   await page.keyboard.type("jobs");
   await dialog.getByRole("combobox", { name: "Database 1", exact: true }).fill("Shop");
   await page.keyboard.press("Escape");

@@ -95,6 +95,7 @@ test("a change that was not first is not saved, and shows both", async ({ page, 
   await expect(page.getByText("lock saved").last()).toBeVisible();
   expect((await stored(studio, "Clashed", "lock"))!["Object"]).toBe("again");
   await page.getByRole("button", { name: "New value" }).click();
+  await expect(page.getByRole("dialog").getByRole("textbox", { name: "Key" })).toBeFocused();
   await page.keyboard.type("LOCK");
   await studio.write("Value as JSON", "1");
   await page.getByRole("button", { name: "Create" }).click();

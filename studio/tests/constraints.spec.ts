@@ -83,6 +83,7 @@ test("mistakes are told, and many constraints fit on a narrow screen", async ({ 
   await expect(page.getByRole("row", { name: /^Users\/Email/ })).toBeVisible();
   await page.getByRole("button", { name: "New constraint" }).click();
   const dialog = page.getByRole("dialog", { name: "New unique constraint" });
+  await expect(dialog.getByRole("combobox", { name: "Collection" })).toBeFocused();
   await page.keyboard.type("@empty");
   await dialog.getByRole("combobox", { name: "Fields" }).fill("Name");
   await dialog.getByRole("textbox", { name: "Name", exact: true }).click();
