@@ -287,13 +287,13 @@ def subscriptions_go_along(reference, ours):
     """subscriptions of a dump and of a full backup of each server are on the other, and a second import here changes nothing"""
     for node in (reference, ours):
         source = node.database()
-        source.put("a/1", {"n": 1, "@metadata": {"@collection": "As"}})
+        source.put("b/1", {"n": 1, "@metadata": {"@collection": "Bs"}})
         # RavenDB without a licence imports three at most.
         for one in (
-            {"Name": "all", "Query": "from As"},
-            {"Name": "Überall", "Query": 'from As where n > 1 and Name = "é"', "ArchivedDataProcessingBehavior": "IncludeArchived"},
+            {"Name": "all", "Query": "from Bs"},
+            {"Name": "Überall", "Query": 'from Bs where n > 1 and Name = "é"', "ArchivedDataProcessingBehavior": "IncludeArchived"},
             {
-                "Name": "later", "Query": "from As include counters('likes')", "Disabled": True, "ChangeVector": "LastDocument",
+                "Name": "later", "Query": "from Bs include counters('likes')", "Disabled": True, "ChangeVector": "LastDocument",
                 "MentorNode": "A", "PinToMentorNode": True,
             },
         ):
