@@ -17,6 +17,10 @@ use query::definition::DefinitionError;
 use query::execute::ScriptFailure;
 
 use crate::cause::Cause;
+use crate::exceptions::{
+    ARGUMENT, BAD_REQUEST, COLLECTION_MISMATCH, CONCURRENCY, COUNTER_OVERFLOW, END_OF_STREAM, INVALID_DATA,
+    INVALID_OPERATION, NO_REVISIONS, NO_SUBSCRIPTION, NOT_SUPPORTED, RAVEN_TIMEOUT, TRANSACTION_CONCURRENCY,
+};
 use crate::limits::FAILED_ATTEMPT_WINDOW;
 use crate::limits::REQUEST_BODY;
 use crate::messages::reply::{self, Reply};
@@ -231,21 +235,6 @@ impl Shape {
         Shape::new(StatusCode::INTERNAL_SERVER_ERROR, exception)
     }
 }
-
-const ARGUMENT: &str = "System.ArgumentException";
-const BAD_REQUEST: &str = "Raven.Client.Exceptions.BadRequestException";
-const INVALID_OPERATION: &str = "System.InvalidOperationException";
-const INVALID_DATA: &str = "System.IO.InvalidDataException";
-const END_OF_STREAM: &str = "System.IO.EndOfStreamException";
-const RAVEN_TIMEOUT: &str = "Raven.Client.Exceptions.RavenTimeoutException";
-const NOT_SUPPORTED: &str = "Raven.Client.Exceptions.RavenException";
-const COLLECTION_MISMATCH: &str = "Raven.Client.Exceptions.Documents.DocumentCollectionMismatchException";
-const COUNTER_OVERFLOW: &str = "Raven.Client.Exceptions.Documents.Counters.CounterOverflowException";
-const NO_SUBSCRIPTION: &str = "Raven.Client.Exceptions.Documents.Subscriptions.SubscriptionDoesNotExistException";
-const NO_REVISIONS: &str = "Raven.Client.Exceptions.Documents.Subscriptions.SubscriptionInvalidStateException";
-const CONCURRENCY: &str = "Raven.Client.Exceptions.ConcurrencyException";
-
-const TRANSACTION_CONCURRENCY: &str = "Raven.Client.Exceptions.ClusterTransactionConcurrencyException";
 
 /// Characters of a parameter that an error repeats.
 const PARAMETER_LENGTH_TOLD: usize = 200;

@@ -13,6 +13,7 @@ mod certificates;
 mod consumer_memory;
 mod database_opening;
 mod error;
+mod exceptions;
 mod feed;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;

@@ -45,6 +45,7 @@ mod identities;
 mod includes;
 mod index_advice;
 mod index_debug;
+mod index_history;
 mod index_queries;
 mod index_settings;
 mod indexes;

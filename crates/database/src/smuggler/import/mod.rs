@@ -5,12 +5,11 @@
 //! `SkipCorruptedData` it is counted, and the import goes on.
 
 mod revisions;
+mod tombstones;
 
 use std::sync::Arc;
 
-use documents::{
-    Batch, Date, EMPTY_COLLECTION, Flags, HILO_COLLECTION, ImportedRevision, Outcome, ValueChange, Write, id,
-};
+use documents::{Batch, Date, EMPTY_COLLECTION, Flags, HILO_COLLECTION, ImportedRevision, Outcome, ValueChange, Write};
 use json::{Kind, Minifier, Raw, Value};
 use query::analysis::CustomAnalyzers;
 use storage::memory::MemoryReservation;
@@ -19,7 +18,7 @@ use crate::analyzers::{self, ANALYZERS};
 use crate::attachments::ContentUpload;
 use crate::flight::Flight;
 use crate::limits::{BULK_BATCH_COUNT_MAX, BULK_BATCH_SIZE_MAX, BULK_BUFFER_SIZE_KEPT};
-use crate::smuggler::attachments::{DeletedAttachment, DumpedContents};
+use crate::smuggler::attachments::DumpedContents;
 use crate::smuggler::indexes::DefinitionRefused;
 use crate::smuggler::lenient::without_trailing_commas;
 use crate::smuggler::metadata::DumpedMetadata;
@@ -596,62 +595,6 @@ impl ImportWork {
         let max = |document: Raw<'_>| document.get("Max").and_then(Raw::as_i64);
         let stored = snapshot.get(id).map_err(Error::from)?.and_then(|document| max(document.body()));
         Ok(stored.is_none_or(|stored| max(document).is_some_and(|given| given > stored)))
-    }
-
-    fn tombstone(&mut self, part: Part<'_>, element: Raw<'_>) -> Result<()> {
-        let kind = element.get("Type").and_then(Raw::as_str);
-        if kind.as_deref() == Some("Attachment") {
-            return self.attachment_tombstone(element);
-        }
-        let is_of_document = kind.is_none_or(|kind| kind == "Document");
-        let collection = element.get("Collection").and_then(Raw::as_str).unwrap_or_default();
-        if !is_of_document || !self.options.has_collection(&collection) {
-            self.result.counts_mut(ItemType::Tombstones).left_out += 1;
-            return Ok(());
-        }
-        let Some(id) = element.get("Key").and_then(Raw::as_str).filter(|id| !id.is_empty()) else {
-            return self.refuse(ItemType::Tombstones, part, "the tombstone has no 'Key'".to_owned());
-        };
-        match self.batch.delete(&id, documents::Expected::Any).map_err(Error::from) {
-            Ok(()) => self.send_if_full(),
-            Err(error) => self.refuse(ItemType::Tombstones, part, error.to_string()),
-        }
-    }
-
-    /// An attachment that was deleted. What is no attachment of a document, but of a revision, is passed over.
-    fn attachment_tombstone(&mut self, element: Raw<'_>) -> Result<()> {
-        let key = element.get("Key").and_then(Raw::as_str).unwrap_or_default();
-        let deleted = DeletedAttachment::of_key(&key).filter(|_| self.is_stored(ItemType::Attachments));
-        let is_meant = match &deleted {
-            Some(deleted) => self.is_attached(deleted)?,
-            None => false,
-        };
-        match deleted.and_then(|deleted| deleted.command()).filter(|_| is_meant) {
-            Some(command) => {
-                self.batch.push_attachment(command, documents::Expected::Any);
-                self.send_if_full()
-            }
-            None => {
-                self.result.counts_mut(ItemType::Tombstones).left_out += 1;
-                Ok(())
-            }
-        }
-    }
-
-    /// Whether the attachment of a tombstone is still there, with what the dump had before it. RavenDB writes tombstones behind
-    /// documents, so that the name may have another content since.
-    fn is_attached(&mut self, deleted: &DeletedAttachment<'_>) -> Result<bool> {
-        let Some((hash, content_type)) = deleted.content else { return Ok(true) };
-        // Deletions give no attachment a content, so that one wait is enough for all tombstones behind a document.
-        if std::mem::take(&mut self.has_new_attachments) {
-            self.send_batch()?;
-            self.flight.wait()?;
-        }
-        let snapshot = self.database.read();
-        let stored = snapshot.attachment(deleted.document_id, deleted.name).map_err(Error::from)?;
-        Ok(stored.is_some_and(|stored| {
-            stored.hash() == hash && id::lower_text(stored.content_type()) == id::lower_text(content_type)
-        }))
     }
 
     /// A group of counters of one document. Documents stand before them in a dump.
