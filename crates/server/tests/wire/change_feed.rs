@@ -358,7 +358,7 @@ fn readers_who_stall_hold_no_more_than_their_share() {
         if answer.status != 200 {
             break answer;
         }
-        assert!(start.elapsed() < Duration::from_secs(20), "the pages of those who stall are not counted");
+        assert!(start.elapsed() < Duration::from_secs(60), "the pages of those who stall are not counted");
     };
     assert_eq!((refused.status, refused.header("retry-after")), (503, Some("1")));
     assert!(refused.text().contains("Limits.ConsumersInMb = 4"), "{}", refused.text());
@@ -372,7 +372,7 @@ fn readers_who_stall_hold_no_more_than_their_share() {
         std::iter::repeat_with(|| events.next().unwrap()).find(|(event, ..)| event != "Position").unwrap();
     assert_eq!((event.as_str(), data.get("Id").and_then(Value::as_str)), ("Put", Some("dogs/2")));
     while wire.call("GET /databases/db/feed?collection=Dogs", "").status != 200 {
-        assert!(start.elapsed() < Duration::from_secs(40), "the memory is not free again");
+        assert!(start.elapsed() < Duration::from_secs(120), "the memory is not free again");
     }
 }
 
