@@ -18,7 +18,7 @@ impl LeftOut {
     ///
     /// # Errors
     ///
-    /// The document is no JSON.
+    /// The document is not valid JSON.
     pub(crate) fn add(&mut self, document: &[u8]) -> anyhow::Result<()> {
         // Most documents have none, and need not be read.
         if !LISTS.iter().any(|(list, _)| memmem::find(document, list.as_bytes()).is_some()) {

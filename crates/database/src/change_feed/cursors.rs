@@ -121,8 +121,8 @@ impl Database {
         Ok((cursor, write))
     }
 
-    /// The write that keeps a cursor from expiring although it does not move; `None`: there is no need, no such cursor, or its consumer has
-    /// not handled everything.
+    /// The write that renews a cursor which does not move, so that it does not expire. `None` if the cursor is missing, was renewed
+    /// lately, or its consumer has not handled everything.
     ///
     /// * `told`: the etag of the last change that the consumer was told of since it began at the cursor; 0: of none.
     /// * `now`: by the clock of the node.

@@ -278,7 +278,7 @@ fn settings_that_mean_nothing_are_refused_by_name() {
     check(GoogleCloud, &google("ftp://x"), "'gcs_base_url'");
 }
 
-/// Settings of Google with this address in their credentials, which are no real ones.
+/// Settings of Google with made-up credentials that name this address.
 fn google(server: &str) -> String {
     format!(
         r#"{{"BucketName":"b","GoogleCredentialsJson":"{{\"private_key\":\"k\",\"private_key_id\":\"i\",\"client_email\":\"e\",\"disable_oauth\":true,\"gcs_base_url\":\"{server}\"}}"}}"#

@@ -41,7 +41,7 @@ pub trait ScriptRunner {
     ///
     /// # Errors
     ///
-    /// There is no room for it, or the client that waits for the batch is gone.
+    /// The batch needs more memory than is free, or the client that waits for it has disconnected.
     fn hold(&mut self, size: usize) -> Result<(), Self::Error>;
 }
 

@@ -413,7 +413,7 @@ fn revisions_are_what_a_list_says() {
 fn a_revision_holds_the_contents_of_the_attachments_that_its_document_had() {
     let store = store();
     let attach = |command: &str, content: Option<&[u8]>| attach(&store, command, content);
-    // With those of revisions, each of which took an etag.
+    // References of attachments and of revisions together; each reference of a revision took an etag.
     let references = || store.read().content_reference_count().unwrap();
     let contents = || store.read().statistics().unwrap().content_count;
     let last_etag = || store.read().last_etag().unwrap();
@@ -518,7 +518,7 @@ fn documents_go_back_to_a_time_in_the_transaction_that_decides_it() {
     assert_eq!(belongings(&store).0, [("a.txt".to_owned(), b"hello".to_vec())]);
     assert_eq!([body("users/2").as_deref(), body("users/3").as_deref()], [Some(r#"{"N":1}"#), None]);
     assert_eq!(revert(), Reverted::default(), "they are so");
-    // What limits removed is told.
+    // The result names documents whose revisions of that time were removed by limits.
     configure(&store, &[("Users", CollectionRevisions { count_min: Some(2), ..ON })]);
     for number in 2..6 {
         put(&store, "users/1", &number.to_string());

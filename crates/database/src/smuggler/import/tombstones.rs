@@ -30,7 +30,7 @@ impl ImportWork {
         }
     }
 
-    /// An attachment that was deleted. What is no attachment of a document, but of a revision, is passed over.
+    /// The deletion of an attachment of a document. Deletions of attachments of revisions are skipped.
     fn attachment_tombstone(&mut self, element: Raw<'_>) -> Result<()> {
         let key = element.get("Key").and_then(Raw::as_str).unwrap_or_default();
         let deleted = DeletedAttachment::of_key(&key).filter(|_| self.is_stored(ItemType::Attachments));
