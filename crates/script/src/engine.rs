@@ -7,7 +7,6 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
 
 use rquickjs::context::intrinsic;
 use rquickjs::function::Args;
@@ -97,7 +96,7 @@ impl Engine {
                 .catch(&ctx)
                 .map_err(|error| prelude_failed(&error))?;
             // The limits hold for what the user wrote: on a machine under load, the engine's own start may take longer.
-            shared.watchdog.begin(limits, Duration::ZERO);
+            shared.watchdog.begin(limits);
             let compiled = compile(&ctx, &prelude, &text);
             let function = compiled.map_err(|failure| match error_at(&ctx, &shared, failure) {
                 (Error::Thrown { message, line }, column) => {
@@ -113,11 +112,15 @@ impl Engine {
 
     /// Runs it once. `None`: it asked for something, and is to be run again after [`answer`](Self::answer).
     ///
-    /// * `key`: how ids are compared; `spent`: what it took before, if it is run again.
-    pub fn run(&mut self, run: &Run<'_>, key: Key, limits: &Limits, spent: Duration) -> Result<Option<Outcome>> {
+    /// * `key`: how ids are compared; `is_again`: whether it was answered.
+    pub fn run(&mut self, run: &Run<'_>, key: Key, limits: &Limits, is_again: bool) -> Result<Option<Outcome>> {
         let shared = &self.shared;
         shared.state.borrow_mut().begin(run.may_write, key);
-        shared.watchdog.begin(limits, spent);
+        if is_again {
+            shared.watchdog.begin_anew()
+        } else {
+            shared.watchdog.begin(limits)
+        }
         let (result, refused) = self.held.during(limits.memory, || {
             self.context.with(|ctx| {
                 let outcome = run_in(&ctx, shared, self.function.clone(), self.prelude.clone(), run);

@@ -10,7 +10,7 @@ pub struct Limits {
     pub steps: u64,
     /// The setting that says how many they are, for the error.
     pub steps_setting: Option<&'static str>,
-    /// How long a run may take. It ends some 20 ms later.
+    /// The processor time that a run may take. It ends some 40 ms later.
     pub time: Duration,
     /// Bytes that the engine of a script may hold, the script and all objects included.
     pub memory: usize,

@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::sync::Arc;
-use std::time::Instant;
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -119,9 +118,8 @@ impl Program {
     pub fn run(&self, run: &Run<'_>, host: &mut dyn Host) -> Result<Outcome> {
         let limits = Limits { steps: self.limits.steps.saturating_add(run.steps_more), ..self.limits };
         let mut engine = self.engine()?;
-        let begun = Instant::now();
-        for _ in 0..QUESTIONS_MAX {
-            let outcome = engine.run(run, host.key(), &limits, begun.elapsed());
+        for round in 0..QUESTIONS_MAX {
+            let outcome = engine.run(run, host.key(), &limits, round > 0);
             match outcome {
                 Ok(Some(outcome)) => {
                     keep(engine);

@@ -4,32 +4,58 @@ use std::cell::{Cell, RefCell};
 use std::time::{Duration, Instant};
 
 use rquickjs::qjs;
+use rustix::time::{ClockId, clock_gettime};
 
 use crate::error::Error;
 use crate::limits::{Limits, STEPS_PER_CHECK};
 use crate::{stop, ticker};
 
 /// The engine calls it after each [`STEPS_PER_CHECK`] steps, and long operations call it at each tick of the [`ticker`].
+///
+/// A run is ended for the processor time that its thread took, not for what passed on the clock: a thread that waits for a processor, or for
+/// a page of a file, runs no script, and an index must not lose a document for that. The kernel's clock of a thread costs a system call,
+/// so that it is read only at a look, which most runs end before.
 #[derive(Debug, Default)]
 pub(crate) struct Watchdog {
     checks_left: Cell<u64>,
+    /// Before it the run cannot have taken too long.
     end: Cell<Option<Instant>>,
+    /// The processor time of the thread when it was first read.
+    first_read: Cell<Option<Duration>>,
     limits: Cell<Option<Limits>>,
     /// Why the run was ended.
     ended: RefCell<Option<Error>>,
 }
 
 impl Watchdog {
-    /// A run begins that has not run before, or begins anew.
-    ///
-    /// * `spent`: what it took before it began anew.
-    pub fn begin(&self, limits: &Limits, spent: Duration) {
+    /// A run begins that has not run before.
+    pub fn begin(&self, limits: &Limits) {
+        self.end.set(Instant::now().checked_add(limits.time));
+        self.first_read.set(None);
+        self.limits.set(Some(*limits));
+        self.begin_steps(limits);
+    }
+
+    /// The run begins anew on its thread, with the answer to what it asked. Its time goes on.
+    pub fn begin_anew(&self) {
+        self.time_taken();
+        self.begin_steps(&self.limits.get().unwrap_or_default());
+    }
+
+    fn begin_steps(&self, limits: &Limits) {
         ticker::use_ticks();
         // The counter of the engine goes on from run to run: the first look may come at once.
         self.checks_left.set(limits.steps.div_ceil(STEPS_PER_CHECK));
-        self.end.set(Instant::now().checked_add(limits.time.saturating_sub(spent)));
-        self.limits.set(Some(*limits));
         self.ended.take();
+    }
+
+    /// The processor time that the run took since this was first asked.
+    fn time_taken(&self) -> Duration {
+        let now = clock_gettime(ClockId::ThreadCPUTime);
+        let now = Duration::new(now.tv_sec.unsigned_abs(), now.tv_nsec.unsigned_abs() as u32);
+        let first = self.first_read.get().unwrap_or(now);
+        self.first_read.set(Some(first));
+        now.saturating_sub(first)
     }
 
     /// True if the run has to end. The engine calls it.
@@ -54,8 +80,8 @@ impl Watchdog {
     /// True if the run has to end for its time, or because its caller stopped it.
     pub fn must_end_by_clock(&self) -> bool {
         ticker::use_ticks();
-        if self.end.get().is_some_and(|end| Instant::now() >= end) {
-            let time = self.limits.get().unwrap_or_default().time;
+        let time = self.limits.get().unwrap_or_default().time;
+        if self.time_taken() >= time && self.end.get().is_some_and(|end| Instant::now() >= end) {
             return self
                 .end_with(Error::Limit { message: format!("The script ran for longer than {} ms", time.as_millis()) });
         }

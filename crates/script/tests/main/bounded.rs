@@ -263,3 +263,17 @@ fn a_run_begins_after_the_clock_has_slept() {
         }
     });
 }
+
+/// The process stands still for longer than a run may take, as on a machine that is overloaded or paused. It is no run's fault.
+#[test]
+#[cfg(unix)]
+fn a_run_is_not_ended_for_time_that_it_did_not_have() {
+    testing::process::alone(|| {
+        let pauses = "for n in 1 2 3; do sleep 0.1; kill -STOP $0; sleep 0.4; kill -CONT $0; done";
+        let mut pausing =
+            std::process::Command::new("sh").args(["-c", pauses, &std::process::id().to_string()]).spawn().unwrap();
+        while pausing.try_wait().unwrap().is_none() {
+            run("let sum = 0; for (let i = 0; i < 100000; i++) sum += i; args.sum = sum").unwrap();
+        }
+    });
+}
