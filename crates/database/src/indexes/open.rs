@@ -452,11 +452,12 @@ impl Index {
         self.state.lock().was_complete
     }
 
-    /// The rank of an automatic index when a query chooses among several, most significant first: it is enabled and has not failed, was
-    /// complete once, and has all documents.
+    /// The rank of an automatic index when a query chooses among several, most significant first: it is enabled and has not failed, no
+    /// document failed in it, and it was complete once. One that is being built says that it is stale; one in which documents failed does
+    /// not.
     pub(super) fn standing(&self) -> (bool, bool, bool) {
         let state = self.state.lock();
-        (state.failure.is_none() && !state.settings.is_disabled, state.was_complete, !state.lacks_documents)
+        (state.failure.is_none() && !state.settings.is_disabled, !state.lacks_documents, state.was_complete)
     }
 
     /// Whether it takes all documents of its source: it did not fail, and none failed in it. Others may be built on it then.
@@ -601,6 +602,14 @@ impl Index {
             None => documents.statistics()?.documents().count,
         };
         Ok(index.document_count() < count)
+    }
+
+    /// Learns whether documents failed in it before it was opened. Until it has all of the snapshot, any of those that it lacks may be one
+    /// of them.
+    pub(super) fn learn_lacking(&self, documents: &Snapshot<'_>) -> Result<()> {
+        let lacks_documents = self.state.lock().failed_count > 0 && self.lacks_documents(documents)?;
+        self.state.lock().lacks_documents = lacks_documents;
+        Ok(())
     }
 
     /// Stops indexing after a failure and wakes all waiters. Maintenance rebuilds the index, unless it would fail again.

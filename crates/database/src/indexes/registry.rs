@@ -168,7 +168,8 @@ impl Indexes {
 
     /// * `last_etag`: that of the documents. An index that is past it is of others.
     pub(super) fn open_stored(&self, stored: StoredIndex, last_etag: Etag) -> Result<Arc<Index>> {
-        let database = self.database()?.name().to_owned();
+        let owner = self.database()?;
+        let database = owner.name().to_owned();
         let options = storage::Options {
             flush_after_bytes: INDEX_FLUSH_BYTES,
             version_bytes_max: self.version_bytes_max,
@@ -193,6 +194,7 @@ impl Indexes {
             if index.progress().iter().any(|progress| progress.items.max(progress.tombstones) > last_etag) {
                 return Err(query::index::Error::Corrupt { rule: "no index has what its documents have not" }.into());
             }
+            index.learn_lacking(&owner.read())?;
             Ok(Arc::new(index))
         };
         match open() {
@@ -236,7 +238,7 @@ impl Indexes {
         open.iter().filter(is_of).cloned().collect()
     }
 
-    /// The index that answers what `needed` would: of those that cover it one that is complete, then one in which no document failed, and
+    /// The index that answers what `needed` would: of those that cover it one in which no document failed, then one that is complete, and
     /// of those the widest. One that failed answers only what asks for just its fields: others do not have to share that.
     pub fn covering(&self, needed: &AutomaticIndex) -> Option<Arc<Index>> {
         let open = self.open.load();

@@ -160,13 +160,16 @@ fn an_index_that_lacks_documents_takes_nobodys_place() {
         assert_eq!(ready(&database, &grouped(&["N"])).name(), "Auto/Us/ByCountAndNReducedByG");
         wait_for_names(&database, &["Auto/Us/ByCountAndNReducedByG", "Auto/Us/ByCountAndSReducedByG"]);
     }
-    // That is known after a restart, too.
+    // That is known after a restart, too, whichever of them gets up to date first.
     let databases = open(folder.path());
     let database = databases.find_or_create("X").unwrap();
+    let asked = |paths: &[&str]| database.indexes().explain(&grouped(paths)).name;
+    assert_eq!(asked(&["Count"]), "Auto/Us/ByCountAndNReducedByG");
+    assert_eq!(counts(&ready(&database, &grouped(&["S"]))), 0);
+    assert_eq!(asked(&["Count"]), "Auto/Us/ByCountAndNReducedByG");
     fill(&database, 4);
     assert_eq!(counts(&ready(&database, &grouped(&["S"]))), 0);
     assert_eq!(counts(&ready(&database, &grouped(&["Count"]))), 1);
-    let asked = |paths: &[&str]| database.indexes().explain(&grouped(paths)).name;
     assert_eq!(asked(&["Count"]), "Auto/Us/ByCountAndNReducedByG");
     assert_eq!(asked(&["V"]), "Auto/Us/ByCountAndNAndVReducedByG");
 }
