@@ -211,7 +211,7 @@ impl Indexes {
         drop(documents);
         let time = began.elapsed();
         index.time_used.add(time);
-        self.share.used.add(time);
+        self.share.add(index.settings().priority, time);
         let turn = match turn {
             Ok((last_etag, (has_some, is_done))) if index.outputs.is_some() => {
                 match safely(|| self.take_turn_of_outputs(database, index, last_etag, is_done)) {

@@ -41,13 +41,29 @@ impl TimeUsed {
     }
 }
 
-/// What a database has had of the threads.
+/// What a database has had of the threads, for each priority apart: what is less urgent must not delay what is more.
 #[derive(Default, Debug)]
 pub(crate) struct Share {
-    /// By all of its indexes.
-    pub used: TimeUsed,
-    /// Of each priority: the used time of the index that ran last.
+    /// By all of its indexes of the priority.
+    used: [TimeUsed; 3],
+    /// The used time of the index that ran last.
     last_used: [TimeUsed; 3],
+}
+
+impl Share {
+    /// An index of the database had a turn.
+    pub fn add(&self, priority: Priority, time: Duration) {
+        self.used[row(priority)].add(time);
+    }
+}
+
+/// The place of a priority in lists.
+fn row(priority: Priority) -> usize {
+    match priority {
+        Priority::Low => 0,
+        Priority::Normal => 1,
+        Priority::High => 2,
+    }
 }
 
 /// The stride of each priority: the cost of one turn.
@@ -127,11 +143,7 @@ impl Turns {
         let pass = self.pass;
         self.count += 1;
         let number = self.count;
-        let row = match priority {
-            Priority::Low => 0,
-            Priority::Normal => 1,
-            Priority::High => 2,
-        };
+        let row = row(priority);
         let queue = &mut self.queues[row];
         if queue.order.is_empty() {
             // An idle queue saves no credit, nor does an idle database or index.
@@ -141,7 +153,7 @@ impl Turns {
         let turn = QueuedTurn { used: used.map_or(last_used, |used| used.raise(last_used)), number, turn };
         let database = Arc::as_ptr(share) as usize;
         let waiting = queue.databases.entry(database).or_insert_with(|| {
-            queue.order.push(Reverse(Place { used: share.used.raise(queue.used), number, database }));
+            queue.order.push(Reverse(Place { used: share.used[row].raise(queue.used), number, database }));
             Waiting { share: share.clone(), turns: BinaryHeap::new() }
         });
         waiting.turns.push(Reverse(turn));
@@ -173,7 +185,7 @@ impl Queue {
         loop {
             let Reverse(place) = self.order.pop()?;
             let waiting = self.databases.get_mut(&place.database)?;
-            let used = waiting.share.used.get();
+            let used = waiting.share.used[row].get();
             if used > place.used {
                 // A turn of it ended since it took its place.
                 self.order.push(Reverse(Place { used, ..place }));
@@ -275,19 +287,25 @@ mod tests {
         let (indexes, own) = ([(); 40].map(|()| TimeUsed::default()), TimeUsed::default());
         indexes.iter().for_each(|used| add(&mut turns, "heavy", &heavy, used));
         assert_eq!(take(&mut turns), "heavy");
-        heavy.used.add(Duration::from_secs(1));
+        heavy.add(Priority::Normal, Duration::from_secs(1));
         for _ in 0..3 {
             // 39 wait already, and none of their indexes has used any time.
             add(&mut turns, "single", &single, &own);
             assert_eq!(take(&mut turns), "single");
             own.add(Duration::from_millis(10));
-            single.used.add(Duration::from_millis(10));
+            single.add(Priority::Normal, Duration::from_millis(10));
         }
         // It used less, but two of its turns are not owed in a row when it comes back late.
         assert_eq!([take(&mut turns), take(&mut turns)], ["heavy", "heavy"]);
-        heavy.used.add(Duration::from_secs(2));
+        heavy.add(Priority::Normal, Duration::from_secs(2));
         add(&mut turns, "single", &single, &own);
         assert_eq!([take(&mut turns), take(&mut turns)], ["single", "heavy"]);
         assert_eq!(turns.len(), 36);
+        // What its less urgent indexes use is not held against the others.
+        heavy.add(Priority::Low, Duration::from_secs(60));
+        assert_eq!(take(&mut turns), "heavy");
+        single.add(Priority::Normal, Duration::from_secs(5));
+        add(&mut turns, "single", &single, &own);
+        assert_eq!([take(&mut turns), take(&mut turns)], ["heavy", "heavy"]);
     }
 }
