@@ -80,6 +80,7 @@ pub use settings::StoreSettings;
 pub use snapshot::{ByEtag, ByPrefix, LastEtags, PrefixQuery, Snapshot, Statistics};
 pub use store::{Applied, DocumentStore, StoreOptions};
 pub use wire::base64;
+pub use wire::content::FoundMetadata;
 pub use wire::date::{DATE_SIZE, Date};
 pub use wire::flags::Flags;
 pub use wire::results_hash::ResultsHash;

@@ -92,7 +92,8 @@ impl<'a> Text<'a> {
     /// characters where it is broken.
     pub fn decode(self) -> Cow<'a, str> {
         if !self.0.contains(&b'\\') {
-            return String::from_utf8_lossy(self.0);
+            // Several times as fast for what is well-formed.
+            return std::str::from_utf8(self.0).map_or_else(|_| String::from_utf8_lossy(self.0), Cow::Borrowed);
         }
         let mut out = Vec::with_capacity(self.0.len());
         let mut rest = self.0;

@@ -138,18 +138,23 @@ impl ValueScanner {
     ///
     /// [`Reason::TooDeep`]; line and column count from the start of `buffer`.
     pub fn scan(&mut self, buffer: &[u8], at: &mut usize) -> Result<bool, Error> {
-        while let Some(byte) = buffer.get(*at).copied() {
+        // In registers: what is behind a reference is written back for each byte.
+        let (mut scanner, mut here) = (*self, *at);
+        let is_whole = scanner.advance(buffer, &mut here);
+        (*self, *at) = (scanner, here);
+        is_whole
+    }
+
+    #[inline(always)]
+    fn advance(&mut self, buffer: &[u8], at: &mut usize) -> Result<bool, Error> {
+        loop {
             if self.in_string {
-                if self.escaped {
+                if self.escaped && *at < buffer.len() {
                     self.escaped = false;
                     *at += 1;
-                    continue;
                 }
-                let run = plain_run(&buffer[*at..]);
-                if run > 0 {
-                    *at += run;
-                    continue;
-                }
+                *at += plain_run(buffer.get(*at..).unwrap_or_default());
+                let Some(byte) = buffer.get(*at) else { return Ok(false) };
                 *at += 1;
                 match byte {
                     b'\\' => self.escaped = true,
@@ -164,6 +169,7 @@ impl ValueScanner {
                 }
                 continue;
             }
+            let Some(byte) = buffer.get(*at) else { return Ok(false) };
             match byte {
                 b'"' => self.in_string = true,
                 b'{' | b'[' => {
@@ -185,7 +191,6 @@ impl ValueScanner {
             }
             *at += 1;
         }
-        Ok(false)
     }
 }
 

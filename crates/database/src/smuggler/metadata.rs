@@ -2,14 +2,14 @@
 
 use std::borrow::Cow;
 
-use documents::{Date, Flags};
+use documents::{Date, Flags, FoundMetadata};
 use json::{Kind, Raw};
 
 /// See the module's comment.
 #[derive(Debug, Default)]
 pub(crate) struct DumpedMetadata<'d> {
     pub id: Option<Cow<'d, str>>,
-    pub change_vector: Option<Cow<'d, str>>,
+    change_vector: Option<Raw<'d>>,
     pub collection: Option<Cow<'d, str>>,
     pub last_modified: Option<Date>,
     pub expires: Option<Date>,
@@ -24,14 +24,14 @@ pub(crate) struct DumpedMetadata<'d> {
 }
 
 impl<'d> DumpedMetadata<'d> {
-    pub fn of(document: Raw<'d>) -> DumpedMetadata<'d> {
+    pub fn of(document: &FoundMetadata<'d>) -> DumpedMetadata<'d> {
         let mut found = DumpedMetadata::default();
-        let metadata = document.get("@metadata").filter(|metadata| metadata.kind() == Kind::Object);
+        let metadata = document.metadata().filter(|metadata| metadata.kind() == Kind::Object);
         let date = |value: Raw<'d>| value.as_str().and_then(|text| Date::parse(&text));
         for (name, value) in metadata.into_iter().flat_map(Raw::members) {
             match name.escaped() {
                 b"@id" => found.id = value.as_str(),
-                b"@change-vector" => found.change_vector = value.as_str(),
+                b"@change-vector" => found.change_vector = Some(value),
                 b"@collection" => found.collection = value.as_str().filter(|name| !name.is_empty()),
                 b"@last-modified" => found.last_modified = date(value),
                 b"@expires" => found.expires = date(value),
@@ -49,6 +49,11 @@ impl<'d> DumpedMetadata<'d> {
             }
         }
         found
+    }
+
+    /// Its change vector; empty if there is none.
+    pub fn change_vector(&self) -> Cow<'d, str> {
+        self.change_vector.and_then(Raw::as_str).unwrap_or_default()
     }
 
     /// The flags with which it is stored.

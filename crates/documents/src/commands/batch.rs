@@ -14,7 +14,7 @@ use super::command::{Action, Command, CommandKind, Expected};
 use super::patch::{PatchCommand, PatchForm};
 use crate::due;
 use crate::ids::id;
-use crate::wire::content::{self, not_an_object};
+use crate::wire::content::{self, FoundMetadata, not_an_object};
 use crate::{CounterCommand, Date, Error, Feature, Flags, JsonPatchRequest, PatchRequest, Result};
 
 thread_local! {
@@ -80,15 +80,17 @@ impl Collections {
     }
 
     /// The place of a name. Batches touch few collections, mostly the one of the command before.
-    fn place(&mut self, name: String, held_bytes: &mut usize) -> usize {
-        if self.names.last() == Some(&name) {
+    fn place(&mut self, name: &str, held_bytes: &mut usize) -> usize {
+        if self.names.last().is_some_and(|last| last == name) {
             return self.names.len() - 1;
         }
-        *self.places.entry(name).or_insert_with_key(|name| {
-            *held_bytes += Self::size_of(name);
-            self.names.push(name.clone());
-            self.names.len() - 1
-        })
+        if let Some(place) = self.places.get(name) {
+            return *place;
+        }
+        *held_bytes += Self::size_of(name);
+        self.names.push(name.to_owned());
+        self.places.insert(name.to_owned(), self.names.len() - 1);
+        self.names.len() - 1
     }
 }
 
@@ -138,7 +140,7 @@ impl Batch {
             if let Action::Put { content, collection, .. } = &mut command.action {
                 single.text.extend_from_slice(content.bytes(&self.text));
                 content.start = 0;
-                let name = collection.and_then(|place| self.collections.name(place)).map(str::to_owned);
+                let name = collection.and_then(|place| self.collections.name(place));
                 *collection = name.map(|name| single.collections.place(name, &mut single.held_bytes));
             }
             single.deletes_by_prefix = matches!(command.action, Action::DeletePrefixed);
@@ -287,7 +289,7 @@ impl Batch {
         id::check(&id)?;
         let (content, collection) = content::split(&mut self.text, document)?;
         due::check(content.metadata(&self.text))?;
-        let collection = collection.map(|name| self.collections.place(name, &mut self.held_bytes));
+        let collection = collection.map(|name| self.collections.place(&name, &mut self.held_bytes));
         let action = Action::Put {
             content,
             collection,
@@ -305,7 +307,7 @@ impl Batch {
     /// # Errors
     ///
     /// It is no object, or the id cannot be one.
-    pub fn push_imported(&mut self, id: &str, document: Raw<'_>, last_modified: Option<Date>) -> Result<()> {
+    pub fn push_imported(&mut self, id: &str, document: &FoundMetadata<'_>, last_modified: Option<Date>) -> Result<()> {
         id::check_new(id)?;
         self.push_whole(id, document, last_modified)
     }
@@ -313,13 +315,13 @@ impl Batch {
     /// Adds a former state of a document, minified.
     pub(crate) fn push_restored(&mut self, id: &str, document: Raw<'_>) -> Result<()> {
         id::check(id)?;
-        self.push_whole(id, document, None)
+        self.push_whole(id, &FoundMetadata::of(document), None)
     }
 
-    fn push_whole(&mut self, id: &str, document: Raw<'_>, last_modified: Option<Date>) -> Result<()> {
-        let (content, collection) = content::split(&mut self.text, document)?;
+    fn push_whole(&mut self, id: &str, document: &FoundMetadata<'_>, last_modified: Option<Date>) -> Result<()> {
+        let (content, collection) = content::split_found(&mut self.text, document)?;
         due::check(content.metadata(&self.text))?;
-        let collection = collection.map(|name| self.collections.place(name, &mut self.held_bytes));
+        let collection = collection.map(|name| self.collections.place(&name, &mut self.held_bytes));
         // It is archived if those of its batch are, whatever it replaces.
         let unarchives = !self.flags.is_archived();
         let action =

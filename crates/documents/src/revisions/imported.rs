@@ -1,5 +1,7 @@
 //! Revisions that come from another database, taken apart before the transaction.
 
+use std::borrow::Cow;
+
 use json::{Kind, Minifier, Raw};
 
 use super::stored::Sizes;
@@ -63,7 +65,7 @@ impl ImportedRevision {
         let server = content.len() as u32;
         let (parts, collection) = content::split(&mut content, revision)?;
         let sizes = Sizes { server, metadata: parts.metadata_size, body: parts.body_size };
-        let collection = collection.unwrap_or_else(|| EMPTY_COLLECTION.to_owned());
+        let collection = collection.map_or_else(|| EMPTY_COLLECTION.to_owned(), Cow::into_owned);
         let contents = Vec::new();
         Ok(ImportedRevision { document_id, vector, last_modified, flags, collection, sizes, content, contents })
     }

@@ -4,7 +4,9 @@
 //! sorts the properties of `@metadata` too, but not those of the body. The parts are appended to a buffer one after the other, as
 //! they stand in a record.
 
-use json::{Kind, Raw};
+use std::borrow::Cow;
+
+use json::{Kind, Raw, Text};
 
 use crate::limits::{COLLECTION_NAME_SIZE_MAX, DOCUMENT_SIZE_MAX};
 use crate::{Error, Result};
@@ -30,32 +32,88 @@ impl Content {
     }
 }
 
+/// Checked JSON of a document, in which `@metadata` was found: looking for it goes through all that stands before it, so all who need it
+/// share one look.
+#[derive(Clone, Copy, Debug)]
+pub struct FoundMetadata<'d> {
+    document: Raw<'d>,
+    metadata: Option<Place<'d>>,
+}
+
+/// Where `@metadata` stands.
+#[derive(Clone, Copy, Debug)]
+struct Place<'d> {
+    /// Where its name begins, in bytes of the document,
+    name: usize,
+    /// and where what follows its value begins.
+    end: usize,
+    value: Raw<'d>,
+}
+
+impl<'d> FoundMetadata<'d> {
+    /// Looks for it.
+    pub fn of(document: Raw<'d>) -> FoundMetadata<'d> {
+        let size = document.bytes().len();
+        let mut members = document.members();
+        loop {
+            let name_at = size - members.rest().len();
+            match members.next() {
+                None => return FoundMetadata { document, metadata: None },
+                Some((name, value)) if name.is("@metadata") => {
+                    // Of what follows it, `rest` leaves the first byte out: a comma, or the closing brace.
+                    let end = size - members.rest().len() - 1;
+                    return FoundMetadata { document, metadata: Some(Place { name: name_at, end, value }) };
+                }
+                Some(_) => {}
+            }
+        }
+    }
+
+    /// The document.
+    pub fn document(&self) -> Raw<'d> {
+        self.document
+    }
+
+    /// The value of `@metadata`, whatever it is.
+    pub fn metadata(&self) -> Option<Raw<'d>> {
+        self.metadata.map(|place| place.value)
+    }
+}
+
 /// Properties of `@metadata` that the server computes; what a client sends for them is dropped.
-fn is_server_owned(name: &str) -> bool {
+fn is_server_owned(name: &[u8]) -> bool {
     matches!(
         name,
-        "@id"
-            | "@change-vector"
-            | "@last-modified"
-            | "@flags"
-            | "@attachments"
-            | "@counters"
-            | "@timeseries"
-            | "@counters-snapshot"
-            | "@timeseries-snapshot"
-            | "@index-score"
-            | "@spatial"
-            | "@projection"
-            | "@conflict"
-            | "@archived"
+        b"@id"
+            | b"@change-vector"
+            | b"@last-modified"
+            | b"@flags"
+            | b"@attachments"
+            | b"@counters"
+            | b"@timeseries"
+            | b"@counters-snapshot"
+            | b"@timeseries-snapshot"
+            | b"@index-score"
+            | b"@spatial"
+            | b"@projection"
+            | b"@conflict"
+            | b"@archived"
     )
+}
+
+/// The bytes of a name. Copies only if there are escapes.
+fn bytes_of(name: Text<'_>) -> Cow<'_, [u8]> {
+    match name.escaped() {
+        plain if !plain.contains(&b'\\') => Cow::Borrowed(plain),
+        _ => Cow::Owned(name.decode().into_owned().into_bytes()),
+    }
 }
 
 /// A document in the form of reports: checked JSON without the computed part of its metadata.
 pub(crate) fn without_computed(document: Vec<u8>) -> Vec<u8> {
     let raw = Raw::new(&document);
     let metadata = raw.get("@metadata").filter(|metadata| metadata.kind() == Kind::Object);
-    if !metadata.is_some_and(|metadata| metadata.members().any(|(name, _)| is_server_owned(&name.decode()))) {
+    if !metadata.is_some_and(|metadata| metadata.members().any(|(name, _)| is_server_owned(&bytes_of(name)))) {
         return document;
     }
     let mut out = Vec::with_capacity(document.len());
@@ -67,7 +125,7 @@ pub(crate) fn without_computed(document: Vec<u8>) -> Vec<u8> {
                 continue;
             }
             json.object(|json| {
-                for (name, value) in value.members().filter(|(name, _)| !is_server_owned(&name.decode())) {
+                for (name, value) in value.members().filter(|(name, _)| !is_server_owned(&bytes_of(*name))) {
                     json.name(&name.decode()).raw(value.bytes());
                 }
             });
@@ -77,26 +135,22 @@ pub(crate) fn without_computed(document: Vec<u8>) -> Vec<u8> {
 }
 
 /// Appends the parts of `document`, checked JSON, to `buffer`; gives where they are and the collection.
-pub(crate) fn split(buffer: &mut Vec<u8>, document: Raw<'_>) -> Result<(Content, Option<String>)> {
+pub(crate) fn split<'d>(buffer: &mut Vec<u8>, document: Raw<'d>) -> Result<(Content, Option<Cow<'d, str>>)> {
+    split_found(buffer, &FoundMetadata::of(document))
+}
+
+/// The same, where the metadata were found already.
+pub(crate) fn split_found<'d>(
+    buffer: &mut Vec<u8>,
+    found: &FoundMetadata<'d>,
+) -> Result<(Content, Option<Cow<'d, str>>)> {
+    let document = found.document;
     if document.kind() != Kind::Object {
         return Err(not_an_object("a document", document));
     }
     let text = document.bytes();
     let start = buffer.len();
-    let mut members = document.members();
-    let mut metadata: Option<(usize, Raw<'_>)> = None;
-    loop {
-        let at = text.len() - members.rest().len();
-        match members.next() {
-            None => break,
-            Some((name, value)) if name.is("@metadata") => {
-                metadata = Some((at, value));
-                break;
-            }
-            Some(_) => {}
-        }
-    }
-    let Some((name_at, metadata)) = metadata else {
+    let Some(Place { name, end, value: metadata }) = found.metadata else {
         buffer.extend_from_slice(text);
         return finish(buffer, start, start, None);
     };
@@ -106,12 +160,11 @@ pub(crate) fn split(buffer: &mut Vec<u8>, document: Raw<'_>) -> Result<(Content,
         _ => return Err(not_an_object("'@metadata'", metadata)),
     };
     let body_at = buffer.len();
-    // What follows the value: a comma, which goes with it, or the closing brace, and then the comma before it goes.
-    let value_end = text.len() - members.rest().len() - 1;
-    let before = text.get(..name_at).unwrap_or_default();
-    if text.get(value_end) == Some(&b',') {
+    // A comma behind it goes with it, or else the comma before it.
+    let before = text.get(..name).unwrap_or_default();
+    if text.get(end) == Some(&b',') {
         buffer.extend_from_slice(before);
-        buffer.extend_from_slice(&text[value_end + 1..]);
+        buffer.extend_from_slice(&text[end + 1..]);
     } else {
         buffer.extend_from_slice(before.strip_suffix(b",").unwrap_or(before));
         buffer.push(b'}');
@@ -119,12 +172,12 @@ pub(crate) fn split(buffer: &mut Vec<u8>, document: Raw<'_>) -> Result<(Content,
     finish(buffer, start, body_at, collection)
 }
 
-fn finish(
+fn finish<'d>(
     buffer: &[u8],
     start: usize,
     body_at: usize,
-    collection: Option<String>,
-) -> Result<(Content, Option<String>)> {
+    collection: Option<Cow<'d, str>>,
+) -> Result<(Content, Option<Cow<'d, str>>)> {
     let size = buffer.len() - start;
     if size > DOCUMENT_SIZE_MAX {
         return Err(Error::TooLarge { what: "a document", size, max: DOCUMENT_SIZE_MAX });
@@ -136,7 +189,7 @@ fn finish(
 }
 
 /// Appends the stored properties without braces; gives the collection.
-fn append_metadata(buffer: &mut Vec<u8>, metadata: Raw<'_>) -> Result<Option<String>> {
+fn append_metadata<'d>(buffer: &mut Vec<u8>, metadata: Raw<'d>) -> Result<Option<Cow<'d, str>>> {
     let start = buffer.len();
     let append = |buffer: &mut Vec<u8>, name: &[u8], value: Raw<'_>| {
         if buffer.len() > start {
@@ -148,14 +201,13 @@ fn append_metadata(buffer: &mut Vec<u8>, metadata: Raw<'_>) -> Result<Option<Str
         buffer.extend_from_slice(value.bytes());
     };
     let mut collection = None;
-    if let Some(value) = metadata.get("@collection") {
-        append(buffer, b"@collection", value);
-        collection = value.as_str().map(|name| name.into_owned()).filter(|name| !name.is_empty());
-    }
     let mut others: Vec<(&[u8], Raw<'_>)> = Vec::new();
     for (name, value) in metadata.members() {
-        let decoded = name.decode();
-        if decoded != "@collection" && !(decoded.starts_with('@') && is_server_owned(&decoded)) {
+        let known = bytes_of(name);
+        if *known == *b"@collection" {
+            append(buffer, b"@collection", value);
+            collection = value.as_str().filter(|name| !name.is_empty());
+        } else if !is_server_owned(&known) {
             others.push((name.escaped(), value));
         }
     }

@@ -9,7 +9,9 @@ mod tombstones;
 
 use std::sync::Arc;
 
-use documents::{Batch, Date, EMPTY_COLLECTION, Flags, HILO_COLLECTION, ImportedRevision, Outcome, ValueChange, Write};
+use documents::{
+    Batch, Date, EMPTY_COLLECTION, Flags, FoundMetadata, HILO_COLLECTION, ImportedRevision, Outcome, ValueChange, Write,
+};
 use json::{Kind, Minifier, Raw, Value};
 use query::analysis::CustomAnalyzers;
 use storage::memory::MemoryReservation;
@@ -476,7 +478,8 @@ impl ImportWork {
                 return self.refuse(item_type, part, rule).map(|()| 0);
             }
         };
-        let metadata = DumpedMetadata::of(document);
+        let found = FoundMetadata::of(document);
+        let metadata = DumpedMetadata::of(&found);
         if metadata.export_type.as_deref() == Some("Attachment") {
             return self.attachment(document);
         }
@@ -488,7 +491,7 @@ impl ImportWork {
             self.pace.step(&self.operation)?;
             match item_type {
                 ItemType::RevisionDocuments => self.store_revision(part, document, &metadata)?,
-                _ => self.store_document(part, document, &metadata)?,
+                _ => self.store_document(part, &found, &metadata)?,
             }
         }
         Ok(0)
@@ -520,7 +523,13 @@ impl ImportWork {
         Ok(())
     }
 
-    fn store_document(&mut self, part: Part<'_>, document: Raw<'_>, metadata: &DumpedMetadata<'_>) -> Result<()> {
+    fn store_document(
+        &mut self,
+        part: Part<'_>,
+        found: &FoundMetadata<'_>,
+        metadata: &DumpedMetadata<'_>,
+    ) -> Result<()> {
+        let document = found.document();
         let Some(id) = metadata.id.as_deref().filter(|id| !id.is_empty()) else {
             let rule = "the document has no '@id' in its '@metadata'".to_owned();
             return self.refuse(ItemType::Documents, part, rule);
@@ -530,8 +539,8 @@ impl ImportWork {
             return Ok(());
         }
         let transformed = self.transform.as_ref().map(|script| {
-            let change_vector = metadata.change_vector.as_deref().unwrap_or_default();
-            let stored = (change_vector, metadata.last_modified.unwrap_or(self.now));
+            let change_vector = metadata.change_vector();
+            let stored = (&*change_vector, metadata.last_modified.unwrap_or(self.now));
             script.run(&self.database, id, document.bytes(), stored)
         });
         let transformed = match transformed {
@@ -552,8 +561,9 @@ impl ImportWork {
             self.flags = flags;
             self.batch = self.new_batch();
         }
-        let document = transformed.as_deref().map_or(document, Raw::new);
-        match self.batch.push_imported(id, document, metadata.last_modified).map_err(Error::from) {
+        let found = transformed.as_deref().map_or(*found, |changed| FoundMetadata::of(Raw::new(changed)));
+        let document = found.document();
+        match self.batch.push_imported(id, &found, metadata.last_modified).map_err(Error::from) {
             Ok(()) => {}
             Err(error) if is_about_a_document(&error) => {
                 return self.refuse(ItemType::Documents, part, error.to_string());
