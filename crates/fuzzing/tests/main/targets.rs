@@ -91,7 +91,7 @@ fn every_target_survives_its_corpus_and_mutations_of_it() {
         } else if let Ok(case) = std::env::var("CASE") {
             run_case(&case);
         } else {
-            run_all(effort::number("SEED").unwrap_or(1), effort::choose(1_500, 200_000));
+            run_all(effort::number("SEED").unwrap_or(1), effort::choose(600, 200_000));
         }
     });
 }

@@ -1,13 +1,15 @@
 //! HTTPS: who is let in by which certificate, what the handshake refuses, and what it survives.
 
 use std::io::{BufReader, Read, Write};
-use std::net::TcpStream;
+use std::net::{Ipv4Addr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
 use rookery_server::{Scheme, StartError, TrustedThumbprint};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustls::client::{ResolvesClientCert, Resumption};
 use rustls::crypto::ring::default_provider;
+use rustls::pki_types::ServerName;
 use rustls::sign::CertifiedKey;
 use rustls::version::{TLS12, TLS13};
 use rustls::{ClientConnection, HandshakeKind, SignatureScheme, StreamOwned};
@@ -199,6 +201,63 @@ fn a_handshake_that_fails_or_stalls_frees_its_place() {
         drop(stream);
         secured.serves_again();
     }
+}
+
+/// Many clients of one address begin a handshake and say no more. A client that is connected does not notice, one of another address gets
+/// in, and when the others are gone there is room for all.
+#[test]
+fn half_open_handshakes_leave_room_for_others() {
+    testing::process::alone(|| {
+        // With `SLOW=1` as many as there are places by default; each takes two descriptors of this process.
+        let count = testing::effort::choose(400, 10_000);
+        let files = Rlimit { current: Some(3 * count), maximum: Some(3 * count) };
+        if getrlimit(Resource::Nofile).current.is_some_and(|current| current < 3 * count) {
+            setrlimit(Resource::Nofile, files).expect("root may have more descriptors");
+        }
+        let secured = Secured::start_with(|options| {
+            options.limits.connection_count = count as usize;
+            options.limits.header_deadline = Duration::from_secs(3600);
+        });
+        let config = Arc::new(secured.config(Some(&secured.admin), &[&TLS13]));
+        let mut connected = BufReader::new(secured.connect(&config));
+        let mut is_served = || {
+            connected.get_mut().write_all(b"GET /databases HTTP/1.1\r\nHost: db.example\r\n\r\n").unwrap();
+            assert_eq!(read_answer(&mut connected, false).unwrap().status, 200);
+        };
+        let greeting = greeting([3, 3]);
+        let held: Vec<TcpStream> = (0..count)
+            .map(|number| {
+                let mut stream = secured.wire.connect();
+                // The server closes those that are too many.
+                let _ = stream.write_all(&greeting[..20]);
+                if number % (count / 20) == 0 {
+                    is_served();
+                }
+                stream
+            })
+            .collect();
+        let other = {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            let connecting = async {
+                let socket = tokio::net::TcpSocket::new_v4().unwrap();
+                socket.bind((Ipv4Addr::new(127, 0, 0, 2), 0).into()).unwrap();
+                socket.connect(secured.wire.address).await.unwrap().into_std().unwrap()
+            };
+            let stream = runtime.block_on(connecting);
+            stream.set_nonblocking(false).unwrap();
+            stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+            stream
+        };
+        let name = ServerName::try_from("127.0.0.1").unwrap();
+        let other = StreamOwned::new(ClientConnection::new(config.clone(), name).unwrap(), other);
+        let metrics = call(other, "GET /metrics", "").expect("a client of another address gets in").text();
+        let open = metrics.lines().find_map(|line| line.strip_prefix("rookery_connections_open ")).unwrap();
+        let open: u64 = open.parse().unwrap();
+        assert!(open > count / 2 && open <= count / 2 + count / 8 + 8, "{open} connections of {count}");
+        is_served();
+        drop(held);
+        secured.serves_again();
+    });
 }
 
 #[test]
