@@ -92,19 +92,10 @@ impl World {
     pub fn create(server: &Server, folder: &Path, data: &Path) -> World {
         let mut client = server.client();
         call(&mut client, "PUT", "/admin/databases?name=db", &json!({"DatabaseName": "db"}));
-        let tasks = KINDS.map(|kind| {
-            let place = folder.join(kind);
-            let is_archived = kind == "Snapshot";
-            let task = json!({"Name": kind, "BackupType": kind, "PointInTime": is_archived, "FullBackupFrequency": "0 2 1 1 *",
-                "LocalSettings": {"FolderPath": place}});
-            let made = call(&mut client, "POST", "/databases/db/admin/periodic-backup", &task);
-            (place, made["TaskId"].as_u64().unwrap())
-        });
-        let acknowledged = AtomicU64::new(0);
-        let world = World {
+        let mut world = World {
             data: data.to_owned(),
-            tasks: tasks.into(),
-            acknowledged,
+            tasks: Vec::new(),
+            acknowledged: AtomicU64::new(0),
             restored: 0,
             verified: 0,
             replayed: 0,
@@ -113,6 +104,16 @@ impl World {
         while world.acknowledged.load(Ordering::Relaxed) < DOCUMENTS {
             world.put(&mut client).unwrap();
         }
+        // The archive begins with a snapshot at once: all states that can be restored have the documents.
+        let tasks = KINDS.map(|kind| {
+            let place = folder.join(kind);
+            let is_archived = kind == "Snapshot";
+            let task = json!({"Name": kind, "BackupType": kind, "PointInTime": is_archived, "FullBackupFrequency": "0 2 1 1 *",
+                "LocalSettings": {"FolderPath": place}});
+            let made = call(&mut client, "POST", "/databases/db/admin/periodic-backup", &task);
+            (place, made["TaskId"].as_u64().unwrap())
+        });
+        world.tasks = tasks.into();
         world
     }
 
