@@ -83,7 +83,7 @@ impl Watchdog {
         let time = self.limits.get().unwrap_or_default().time;
         if self.time_taken() >= time && self.end.get().is_some_and(|end| Instant::now() >= end) {
             return self
-                .end_with(Error::Limit { message: format!("The script ran for longer than {} ms", time.as_millis()) });
+                .end_with(Error::Limit { message: format!("The script took more than {} ms of processor time", time.as_millis()) });
         }
         stop::is_stopped() && self.end_with(Error::Stopped)
     }
