@@ -201,7 +201,7 @@ fn renew(Renew { days, folder }: &Renew) -> anyhow::Result<()> {
     writeln!(out, "The server's certificate was renewed for {}, for {days} days.", hosts.join(", "))?;
     writeln!(out, "A server that uses the file loads it within two minutes. The former files end in .old.")?;
     out.flush()?;
-    certificate.iter().chain(&pfx).for_each(|lost| complain(lost));
+    certificate.iter().chain(&pfx).for_each(complain);
     Ok(())
 }
 

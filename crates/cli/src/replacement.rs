@@ -14,7 +14,6 @@ use anyhow::Context;
 const PERMISSION_BITS: u32 = 0o777;
 
 /// Who could use a file before it was replaced, where the new file could not be given to them. Its text is a warning for people.
-#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct LostAccess {
     path: PathBuf,
     owner: u32,

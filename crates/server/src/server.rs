@@ -132,8 +132,8 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Checks what can be checked without opening databases and ports, reads the certificate, and tries to write into the folders of the data
-    /// and of the audit log. Returns what an operator should know.
+    /// Checks what can be checked without opening databases and ports, reads the certificate, and tries to write into the folders of the
+    /// data and of the audit log. Returns what an operator should know.
     ///
     /// # Errors
     ///

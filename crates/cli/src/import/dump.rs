@@ -127,7 +127,8 @@ fn report(result: &Value, file: &str, arguments: &Arguments) -> anyhow::Result<E
         Some((last, others)) => format!("{} and {last}", others.join(", ")),
     };
     std::io::Write::write_fmt(&mut output(), format_args!("{list} from {file} {are} in '{database}'\n"))?;
-    let collection = arguments.collection.as_ref().filter(|_| stored("Documents") == 0);
+    let takes_documents = arguments.types.as_ref().is_none_or(|types| types.to_lowercase().contains("documents"));
+    let collection = arguments.collection.as_ref().filter(|_| takes_documents && stored("Documents") == 0);
     if let Some(collection) = collection {
         complain(format_args!("{file} has no documents of the collection '{collection}' that could be imported"));
     }

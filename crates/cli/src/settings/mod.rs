@@ -505,7 +505,8 @@ mod tests {
         };
         let (file, variable) = (("x.json", "http://127.0.0.1:1"), (URL_VARIABLE, "http://127.0.0.1:2"));
         let told = warnings(&[file, variable]);
-        let expected = "the variable ROOKERY_URL = 'http://127.0.0.1:2' overrides ServerUrl = 'http://127.0.0.1:1' of x.json";
+        let expected =
+            "the variable ROOKERY_URL = 'http://127.0.0.1:2' overrides ServerUrl = 'http://127.0.0.1:1' of x.json";
         assert!(told.len() == 1 && told[0].starts_with(expected), "{told:?}");
         assert_eq!(warnings(&[variable]), [""; 0]);
         assert_eq!(warnings(&[file, (URL_VARIABLE, file.1)]), [""; 0]);

@@ -249,7 +249,10 @@ fn the_settings_of_the_package_can_be_uncommented() {
     assert!(is_content && out == "the settings are valid\n", "{out}{err}");
     let edited = sample.replace("  // \"", "  \"");
     let (is_content, _, err) = check(&edited);
-    assert!(!is_content && err.contains("Security.WellKnownCertificates.Admin") && err.contains("is no thumbprint"), "{err}");
+    assert!(
+        !is_content && err.contains("Security.WellKnownCertificates.Admin") && err.contains("is no thumbprint"),
+        "{err}"
+    );
     let thumbprint = line(&show(&made.file("admin.pem")), "Thumbprint:").to_owned();
     let edited = edited.replace("the thumbprint that 'rookery cert create' prints", &thumbprint);
     let (is_content, out, err) = check(&edited);
@@ -257,7 +260,10 @@ fn the_settings_of_the_package_can_be_uncommented() {
     assert!(!made.file("data").exists() && !made.file("log").exists());
     // Nobody could get in.
     let (is_content, out, err) = check(&edited.replace(&thumbprint, ""));
-    assert!(is_content && out.contains("warning: unless the data folder has one, no administrator has a certificate"), "{out}{err}");
+    assert!(
+        is_content && out.contains("warning: unless the data folder has one, no administrator has a certificate"),
+        "{out}{err}"
+    );
 }
 
 #[test]

@@ -176,9 +176,8 @@ impl Databases {
         let all = self.server_wide_backups()?;
         let is_enabled = |task: &&Value| task.get("Disabled") != Some(&Value::Bool(true));
         let names = tasks.iter().filter(is_enabled).filter_map(server_wide_name);
-        let covers = |backup: &Value, name: &str| {
-            named(backup, name) && is_enabled(&backup) && !excludes(backup, database)
-        };
+        let covers =
+            |backup: &Value, name: &str| named(backup, name) && is_enabled(&backup) && !excludes(backup, database);
         let missing = names.filter(|name| !all.iter().any(|backup| covers(backup, name)));
         Ok(missing.map(str::to_owned).collect())
     }
