@@ -17,6 +17,7 @@ use super::configuration::bad;
 use super::destination::Destination;
 use super::encryption::BackupKey;
 use super::names::{BackupName, FileKind};
+use super::server_wide::is_server_wide;
 use super::{BackupTask, Until, file, points, snapshot};
 use crate::database::DatabaseRef;
 use crate::databases::Opening;
@@ -173,12 +174,20 @@ impl Restore {
         }
         if !self.request.is_trial {
             let tasks = BackupTask::of_record(&record);
-            let enabled: Vec<&str> =
-                tasks.iter().filter(|task| !task.is_disabled).map(|task| task.name.as_str()).collect();
+            let own = tasks.iter().filter(|task| !task.is_disabled && !is_server_wide(task));
+            let enabled: Vec<&str> = own.map(|task| task.name.as_str()).collect();
             if !enabled.is_empty() && !self.request.disables_tasks {
                 let names = enabled.join("', '");
                 counts.warn(&format!(
                     "The backup tasks of the original are enabled, and write to its places: '{names}'."
+                ));
+            }
+            let missing = self.databases.missing_server_wide_backups(&record, &self.request.name)?;
+            if !missing.is_empty() {
+                counts.warn(&format!(
+                    "The server-wide backups of the original do not cover the database on this server: '{}'. Define them here, or give the \
+                     database a backup task of its own.",
+                    missing.join("', '")
                 ));
             }
             unfinished.make_known(&self.request, record)?;
@@ -221,7 +230,11 @@ impl Restore {
             !self.operation.is_killed()
         };
         let (reached, record) = plan.replay(&*self.request.source, self.key.as_ref(), documents, &mut progress)?;
-        counts.info(&format!("The state is that of transaction {}, of {}.", reached.transaction, reached.time));
+        let end = match plan.is_past_end() {
+            true => ". The archive ends there, before the time that was asked for",
+            false => "",
+        };
+        counts.info(&format!("The state is that of transaction {}, of {}{end}.", reached.transaction, reached.time));
         Ok(record)
     }
 

@@ -36,13 +36,15 @@ pub struct BackupStarted {
     pub operation: Arc<Operation>,
 }
 
-/// A backup of a task that is being made.
+/// A backup of a task that is being made, or waits for its turn.
 #[derive(Clone, Debug)]
 pub struct RunningBackup {
     /// Its operation.
     pub operation: Arc<Operation>,
     /// Whether it is of all of the database.
     pub is_full: bool,
+    /// Whether others have to end before it begins.
+    pub is_waiting: bool,
 }
 
 struct Shared {
@@ -145,8 +147,9 @@ impl BackupTasks {
         let database = database.to_lowercase();
         let state = self.shared.state.lock();
         let is_it = |job: &&Job| job.database == database && job.task.as_ref().is_some_and(|of| of.id == task);
-        let job = state.running.iter().find(is_it).or_else(|| state.waiting.iter().find(is_it))?;
-        Some(RunningBackup { operation: job.operation.clone(), is_full: job.is_full })
+        let running = state.running.iter().find(is_it).map(|job| (job, false));
+        let (job, is_waiting) = running.or_else(|| Some((state.waiting.iter().find(is_it)?, true)))?;
+        Some(RunningBackup { operation: job.operation.clone(), is_full: job.is_full, is_waiting })
     }
 
     /// Begins a backup, or has it wait for its turn. One of the same task that runs or waits is given in its place.

@@ -236,7 +236,10 @@ impl Import {
         self.work.send()?;
         let Landed { documents: document_count, counters } = self.work.flight.wait()?;
         let left_out = self.work.counters_sent.saturating_sub(counters);
-        if left_out > 0 {
+        if left_out > 0 && self.work.leaves_documents_out() {
+            self.work.result.counts_mut(ItemType::CounterGroups).left_out += left_out;
+            self.work.result.info(&format!("{left_out} counters were left out with their documents."));
+        } else if left_out > 0 {
             self.work.result.counts_mut(ItemType::CounterGroups).errored += left_out;
             self.work.result.warn(&format!("{left_out} counters were skipped, because their documents do not exist."));
         }
@@ -322,6 +325,16 @@ impl ImportWork {
     /// Whether items of a type are stored.
     fn is_stored(&self, item_type: ItemType) -> bool {
         item_type.is_supported() && self.types().has(item_type)
+    }
+
+    /// Whether documents of the dump may be missing because the options say so.
+    fn leaves_documents_out(&self) -> bool {
+        let options = &self.options;
+        !options.collections.is_empty()
+            || !options.types.has(ItemType::Documents)
+            || !options.includes_expired
+            || !options.includes_archived
+            || self.transform.is_some()
     }
 
     fn begin_section(&mut self, section: &str) {
