@@ -76,6 +76,19 @@ pub(crate) fn make_constraints(record: &Value, database: &Database, result: &mut
     Ok(())
 }
 
+/// Deletes all unique constraints of a database.
+///
+/// # Errors
+///
+/// Storage fails.
+pub(super) fn drop_constraints(database: &Database) -> Result<()> {
+    let constraints = database.read().constraints()?;
+    for constraint in constraints {
+        database.write(&Write::Constraint(ConstraintChange::Delete(constraint.name)))?;
+    }
+    Ok(())
+}
+
 /// What the dump of a backup has more: the tasks, whose settings have the secrets of destinations. An export is given away more easily.
 pub(crate) const OF_BACKUPS: &[&str] = &[PERIODIC_BACKUPS];
 
