@@ -288,7 +288,9 @@ pub(super) fn check_task(task: &Value, ids: &mut Vec<u64>) -> Result<()> {
         return Err(bad(format!("each of '{PERIODIC_BACKUPS}' must have a 'TaskId' of its own")));
     }
     if ids.len() >= BACKUP_TASKS_MAX {
-        return Err(bad(format!("'{PERIODIC_BACKUPS}' has more tasks than the limit BACKUP_TASKS_MAX = {BACKUP_TASKS_MAX}")));
+        return Err(bad(format!(
+            "'{PERIODIC_BACKUPS}' has more tasks than the limit BACKUP_TASKS_MAX = {BACKUP_TASKS_MAX}"
+        )));
     }
     ids.push(task.id);
     Ok(())

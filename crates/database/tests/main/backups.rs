@@ -10,7 +10,7 @@ use query::definition::IndexSettings;
 use rookery_database::backups::{BackupConfiguration, FolderDestination, RestorePoint, RestoreRequest};
 use rookery_database::documents::{AttachmentAction, AttachmentCommand, Batch, Date, Expected, ItemKind, NewContent};
 use rookery_database::subscriptions::SubscriptionRequest;
-use rookery_database::{Databases, DatabasesOptions, Error, Index, ManualClock, OperationStatus, Result};
+use rookery_database::{Clock, Databases, DatabasesOptions, Error, Index, ManualClock, OperationStatus, Result};
 
 use crate::indexes;
 

@@ -42,8 +42,7 @@ fn unlock(database: &Database, name: &str) {
 
 /// The names of indexes, without those that stand in for others.
 fn index_names(database: &Database) -> Vec<String> {
-    let mut names: Vec<String> =
-        database.indexes().all().iter().map(|index| index.definition().name()).collect();
+    let mut names: Vec<String> = database.indexes().all().iter().map(|index| index.definition().name()).collect();
     names.sort();
     names.dedup();
     names
@@ -75,7 +74,8 @@ fn indexes_are_those_of_the_last_file() {
         assert_eq!(index_names(&copy), ["Changed", "New", "Stays"], "{kind}");
         // What stands in for the old one has the definition and the lock of the last file.
         let all = copy.indexes().all();
-        let changed = all.iter().filter(|index| index.definition().name() == "Changed").max_by_key(|index| index.created());
+        let changed =
+            all.iter().filter(|index| index.definition().name() == "Changed").max_by_key(|index| index.created());
         let changed = changed.unwrap();
         indexes::wait(&copy, changed);
         assert_eq!(indexes::count(changed, "Other", "two"), 1, "{kind}");
@@ -262,7 +262,9 @@ fn cluster_wide_transactions_write_all_documents_of_a_restored_chain() {
 fn what_is_not_acceptable_of_a_record_is_left_out_alone() {
     let node = Node::open();
     let task = |id: u64, name: &str, settings: &str| {
-        format!(r#"{{"TaskId":{id},"Name":"{name}","FullBackupFrequency":"0 2 * * *","BackupType":"Backup",{settings}}}"#)
+        format!(
+            r#"{{"TaskId":{id},"Name":"{name}","FullBackupFrequency":"0 2 * * *","BackupType":"Backup",{settings}}}"#
+        )
     };
     let local = r#""LocalSettings":{"FolderPath":"/backups"}"#;
     let tasks = [
@@ -291,7 +293,7 @@ fn what_is_not_acceptable_of_a_record_is_left_out_alone() {
     restore.run().unwrap();
     assert_eq!(node.documents("copy"), ["users/1=one"]);
     let record = node.databases.record("copy").unwrap();
-    let part = |name: &str| record.value.get(name).cloned().unwrap_or_default();
+    let part = |name: &str| record.value.get(name).cloned().unwrap_or(json::Value::Null);
     let number = |value: json::Value, name: &str| value.get(name).and_then(json::Value::as_i64);
     assert_eq!(number(part("Expiration"), "DeleteFrequencyInSec"), Some(60));
     assert_eq!(number(part("Client"), "MaxNumberOfRequestsPerSession"), Some(7));
@@ -304,7 +306,8 @@ fn what_is_not_acceptable_of_a_record_is_left_out_alone() {
     let OperationStatus::Completed(result) = operation.status() else { panic!("{:?}", operation.status()) };
     let all = result.transfer.as_ref().unwrap().messages();
     let warnings: Vec<&String> = all.iter().filter(|message| message.contains("was left out")).collect();
-    let expected = ["setting 'Refresh'", "analyzer 'Wrong'", "task 'over FTP'", "task 'second of its id'", "setting 'RavenEtls'"];
+    let expected =
+        ["setting 'Refresh'", "analyzer 'Wrong'", "task 'over FTP'", "task 'second of its id'", "setting 'RavenEtls'"];
     for text in expected {
         let found = warnings.iter().filter(|warning| warning.contains("WARNING") && warning.contains(text)).count();
         assert_eq!(found, 1, "{text}: {warnings:?}");
