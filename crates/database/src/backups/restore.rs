@@ -260,7 +260,7 @@ impl Restore {
         let opened = file::open(self.request.source.get(file)?, self.key.as_ref());
         let mut dump = opened.map_err(|error| failed(error.to_string()))?;
         let mut import = database.import(None, options, &[])?;
-        if is_last && self.files.first().is_some_and(|(backup, _)| backup.kind == FileKind::Snapshot) {
+        if is_last && before.is_some() {
             import.replace_definitions()?;
         }
         let mut piece = vec![0; BACKUP_PIECE_SIZE];
