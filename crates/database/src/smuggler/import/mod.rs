@@ -4,6 +4,7 @@
 //! that are missing here are counted and passed over. An item that cannot be read ends the import, with its place; with
 //! `SkipCorruptedData` it is counted, and the import goes on.
 
+mod replacing;
 mod revisions;
 mod tombstones;
 
@@ -31,6 +32,7 @@ use crate::smuggler::{
     ItemType, ItemTypes, SmugglerOptions, SmugglerResult, counters, indexes, record, subscriptions, values,
 };
 use crate::{Database, Error, Operation, OperationId, OperationResult, OperationStatus, Progress, Result};
+use replacing::Replacing;
 
 /// One import, which is an operation. Its functions may wait for the disk: call them on a thread that may. Dropped without an end, the
 /// operation fails.
@@ -87,6 +89,8 @@ struct ImportWork {
     goes_on_from: Option<String>,
     /// The custom analyzers of that record, which the indexes behind it may name.
     analyzers: CustomAnalyzers,
+    /// Whether the definitions of the dump take the place of all that the database has.
+    replacing: Option<Replacing>,
 }
 
 /// What an import came to.
@@ -154,6 +158,7 @@ impl Database {
                 record: None,
                 goes_on_from: None,
                 analyzers: CustomAnalyzers::default(),
+                replacing: None,
             },
         })
     }
@@ -163,6 +168,17 @@ impl Import {
     /// The operation that it runs as.
     pub fn operation(&self) -> &Arc<Operation> {
         &self.work.operation
+    }
+
+    /// Indexes and subscriptions that the database has now and that the dump does not name are removed when their sections end, and
+    /// identities become what the dump says, also lower ones.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails.
+    pub(crate) fn replace_definitions(&mut self) -> Result<()> {
+        self.work.replacing = Some(Replacing::of(&self.work.database)?);
+        Ok(())
     }
 
     /// Takes the next bytes of the dump. True: it is closed, and [`finish`](Self::finish) comes next, whatever the stream still has.
@@ -182,7 +198,7 @@ impl Import {
                 Event::More => break,
                 Event::Closed => return Ok(true),
                 Event::Begin => self.work.begin_section(self.reader.section()),
-                Event::End => self.work.end_section(),
+                Event::End => self.work.end_section()?,
                 Event::Value(value) => self.work.value(value)?,
                 Event::Raw(bytes) => self.work.content(bytes)?,
                 Event::Element(element) => {
@@ -348,13 +364,17 @@ impl ImportWork {
         self.report();
     }
 
-    fn end_section(&mut self) {
+    fn end_section(&mut self) -> Result<()> {
         if self.is_stored(self.section) {
+            if let Some(replacing) = &mut self.replacing {
+                replacing.end_section(self.section, &self.database)?;
+            }
             self.result.end(self.section);
         } else {
             self.end_of_skipped(self.section);
         }
         self.report();
+        Ok(())
     }
 
     fn end_of_skipped(&mut self, item_type: ItemType) {
@@ -656,7 +676,7 @@ impl ImportWork {
         }
         self.flight.begin()?;
         let (flight, name) = (self.flight.clone(), name.into_owned());
-        let write = Write::SeedIdentity { name, value, is_forced: false };
+        let write = Write::SeedIdentity { name, value, is_forced: self.replacing.is_some() };
         self.database.propose_blocking(write, move |answer| flight.land(answer, |_, _| ()));
         Ok(())
     }
@@ -698,11 +718,17 @@ impl ImportWork {
 
     fn index(&mut self, part: Part<'_>, element: Raw<'_>) -> Result<()> {
         let put = indexes::put(&self.database, element, &self.options, &self.analyzers);
+        if let Some(replacing) = &mut self.replacing {
+            replacing.note_index(element);
+        }
         self.defined(ItemType::Indexes, "index", part, put)
     }
 
     fn subscription(&mut self, part: Part<'_>, element: Raw<'_>) -> Result<()> {
         let put = subscriptions::put(&self.database, element);
+        if let Some(replacing) = &mut self.replacing {
+            replacing.note_subscription(element);
+        }
         self.defined(ItemType::Subscriptions, "subscription", part, put)
     }
 
