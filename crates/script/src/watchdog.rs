@@ -82,8 +82,9 @@ impl Watchdog {
         ticker::use_ticks();
         let time = self.limits.get().unwrap_or_default().time;
         if self.time_taken() >= time && self.end.get().is_some_and(|end| Instant::now() >= end) {
-            return self
-                .end_with(Error::Limit { message: format!("The script took more than {} ms of processor time", time.as_millis()) });
+            return self.end_with(Error::Limit {
+                message: format!("The script took more than {} ms of processor time", time.as_millis()),
+            });
         }
         stop::is_stopped() && self.end_with(Error::Stopped)
     }

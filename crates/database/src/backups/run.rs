@@ -1,17 +1,19 @@
 //! One backup: from a snapshot to files in all destinations.
 
 use std::fs::File;
+use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use documents::{Date, Etag};
+use json::Value;
 use storage::Position;
 
 use super::configuration::{BackupConfiguration, BackupKind, DestinationKind};
 use super::destination::{self, Destination, FolderDestination};
 use super::file::{BackupFile, CompressedFile};
-use super::names::{self, BackupName, FileKind};
+use super::names::{self, BackupName, FileKind, Maker};
 use super::result::{BackupResult, UploadCounts};
 use super::snapshot;
 use super::spool::{PARTIAL, Spool};
@@ -37,6 +39,8 @@ pub(crate) struct Backup<'a> {
     pub record: Arc<DatabaseRecord>,
     pub configuration: &'a BackupConfiguration,
     pub operation: &'a Arc<Operation>,
+    /// The task that it belongs to; 0: none.
+    pub task: u64,
     /// The backup that this one goes on from, if it is incremental.
     pub previous: Option<&'a BackupStatus>,
     /// When it began.
@@ -53,6 +57,36 @@ pub(crate) struct BackupDone {
     pub change_vector: String,
     /// The state that a snapshot has, and a time by which that was the last one.
     pub base: Option<(Position, Date)>,
+}
+
+/// What says in the places of a full backup who made it. It goes where no file follows.
+struct Marks<'p> {
+    path: String,
+    places: Vec<&'p dyn Destination>,
+}
+
+impl<'p> Marks<'p> {
+    fn put(&mut self, backup: &Backup<'_>, place: &'p dyn Destination) -> Result<()> {
+        let mut contents = Value::object();
+        contents.set("Database", backup.database.name().into());
+        contents.set("TaskId", Value::Number(backup.task.to_string()));
+        let contents = contents.to_vec();
+        let spool = Spool::in_folder(backup.spool_folder.clone())?;
+        let mut file = spool.create()?;
+        file.write_all(&contents).map_err(|error| Error::io("write", spool.path(), error))?;
+        self.places.push(place);
+        place.put(&self.path, &mut file, contents.len() as u64, &mut |_| Ok(()))
+    }
+}
+
+impl Drop for Marks<'_> {
+    fn drop(&mut self) {
+        for place in &self.places {
+            if let Err(error) = place.remove(&self.path) {
+                tracing::warn!(%error, "the mark of a backup that failed was not removed");
+            }
+        }
+    }
 }
 
 /// Files are named to the second.
@@ -102,7 +136,14 @@ impl Backup<'_> {
         }
         let name = BackupName { time, kind, is_encrypted: self.configuration.key.is_some() }.file();
         let path = format!("{}/{name}", done.result.folder);
-        // Whatever happens, what is not whole goes.
+        let maker = Maker::new(snapshot.database_id(), self.task);
+        let mut marks = Marks { path: format!("{}/{}", done.result.folder, maker.file()), places: Vec::new() };
+        if self.previous.is_none()
+            && let Some(local) = local
+        {
+            marks.put(self, local)?;
+        }
+        // Whatever happens, what is not whole goes, the file before its mark.
         let spool = self.spool(&path)?;
         let out = CompressedFile::new(spool.create()?, spool.path(), self.configuration)?;
         let mut file = match kind {
@@ -123,6 +164,9 @@ impl Backup<'_> {
         };
         let size = file.metadata().map_err(|error| Error::io("read", spool.path(), error))?.len();
         for (kind, destination) in others {
+            if self.previous.is_none() {
+                marks.put(self, &**destination)?;
+            }
             let upload = self.upload(*kind, &**destination, &path, &mut file, size)?;
             done.result.uploads.push(upload);
         }
@@ -132,6 +176,7 @@ impl Backup<'_> {
             let parent = path.parent().unwrap_or(path);
             destination::sync_folder(parent).map_err(|error| Error::io("sync the folder", parent, error))?;
         }
+        marks.places.clear();
         done.result.file = Some(name);
         Ok(done)
     }

@@ -14,6 +14,7 @@ use documents::Date;
 use parking_lot::{Condvar, Mutex};
 
 use super::configuration::{BackupConfiguration, BackupTask, DestinationKind, bad};
+use super::names::Maker;
 use super::run::{Backup, BackupDone, Places};
 use super::status::BackupStatus;
 use super::{archive, retention};
@@ -389,6 +390,7 @@ impl Shared {
             record,
             configuration: &job.configuration,
             operation: &job.operation,
+            task: job.task.as_ref().map_or(0, |task| task.id),
             previous: goes_on.then_some(&before),
             now,
         };
@@ -477,9 +479,11 @@ impl Shared {
 
     fn remove_old(&self, node: &Databases, database: &Database, task: &BackupTask, status: &BackupStatus) {
         let of = (database.name(), node.node_tag());
+        let maker = Maker::new(database.documents().database_id(), task.id);
         for settings in &task.configuration.destinations {
             let removed = node.open_destination(settings).and_then(|place| {
-                let removed = retention::remove_old(&*place, of, &status.folder, self.clock.now(), task.retention)?;
+                let removed =
+                    retention::remove_old(&*place, (of.0, &maker), &status.folder, self.clock.now(), task.retention)?;
                 if task.is_archived {
                     let current = node.system.archive_state(of.0, task.id)?.map(|state| state.folder);
                     archive::prune(&*place, of, current.as_deref())?;

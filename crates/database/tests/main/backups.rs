@@ -71,6 +71,13 @@ impl Node {
         files
     }
 
+    /// The name of the file that says whose the folder of a backup is.
+    fn mark(&self, task: u64) -> String {
+        let id = self.databases.find("Shop").unwrap().documents().database_id().to_owned();
+        let hexadecimal: String = id.bytes().map(|byte| format!("{byte:02x}")).collect();
+        format!("{hexadecimal}-{task}.rookery-task")
+    }
+
     pub(crate) fn run_now(&self, task: u64, is_full: bool) -> OperationStatus {
         let started = self.databases.begin_backup_of_task("shop", task, is_full).unwrap();
         // Nothing is due: this waits for what runs.
@@ -280,9 +287,52 @@ fn old_backups_are_removed_and_the_newest_stays() {
     let rest = node.place.join("2026-11-27-00-00-00.ravendb-Shop-A-backup");
     fs::create_dir_all(&rest).unwrap();
     fs::write(rest.join("2026-11-27-00-00-00.ravendb-full-backup.partial"), "x").unwrap();
+    fs::write(rest.join(node.mark(task)), "").unwrap();
     node.clock.advance(MINUTE);
     node.run_now(task, true);
     assert!(!rest.exists());
+}
+
+/// Two tasks, a backup without one, and two servers with a database of one name have one place.
+#[test]
+fn a_task_removes_no_backup_that_it_did_not_make() {
+    const SHORT: &str =
+        r#""FullBackupFrequency":"0 2 * * *","RetentionPolicy":{"MinimumBackupAgeToKeep":"0.00:00:01"}"#;
+    let node = Node::open();
+    node.put("users/1", "one");
+    let keeping = node.add_task(NIGHTLY);
+    assert!(matches!(node.run_now(keeping, true), OperationStatus::Completed(_)));
+    let mut other = Node::open();
+    other.place = node.place.clone();
+    other.clock.advance(MINUTE);
+    // The numbers of tasks are those of the other server too.
+    let of_other = other.add_task(SHORT);
+    assert_eq!(of_other, keeping);
+    assert!(matches!(other.run_now(of_other, true), OperationStatus::Completed(_)));
+    node.clock.advance(2 * MINUTE);
+    let text = format!(r#"{{"LocalSettings":{{"FolderPath":"{}"}}}}"#, node.place.display());
+    let configuration = BackupConfiguration::from_json(&value(&text)).unwrap();
+    node.databases.begin_backup("shop", configuration).unwrap();
+    node.clock.advance(MINUTE);
+    let kept = node.files();
+    assert_eq!(kept.len(), 3);
+    let text = format!(r#"{{"Name":"short","LocalSettings":{{"FolderPath":"{}"}},{SHORT}}}"#, node.place.display());
+    let short = node.databases.put_backup_task("shop", &value(&text), None).unwrap().1;
+    assert!(matches!(node.run_now(short, true), OperationStatus::Completed(_)));
+    let node = node.restart();
+    node.clock.advance(MINUTE);
+    assert!(matches!(node.run_now(short, true), OperationStatus::Completed(_)));
+    other.clock.advance(5 * MINUTE);
+    assert!(matches!(other.run_now(of_other, true), OperationStatus::Completed(_)));
+    let files = node.files();
+    // The first ones of the two tasks with a retention are gone.
+    let gone: Vec<&String> = kept.iter().filter(|file| !files.contains(file)).collect();
+    assert_eq!((gone.len(), gone[0].contains("01-01-00"), files.len()), (1, true, 4), "{files:?}");
+    // The chain of the first task goes on, and nothing in the place but backups and their marks is left.
+    node.put("users/2", "two");
+    assert!(matches!(node.run_now(keeping, false), OperationStatus::Completed(_)));
+    assert!(!node.databases.backup_status("shop", keeping).unwrap().unwrap().is_full);
+    assert_eq!(fs::read_dir(&node.place).unwrap().count(), 4);
 }
 
 #[test]
