@@ -18,6 +18,34 @@ pub trait TombstoneHolder: Send + Sync {
     fn seen_etag(&self) -> Etag;
 }
 
+/// Keeps all tombstones of a database until it is dropped.
+pub(crate) struct TombstonesKept<'d> {
+    database: &'d Database,
+    keeper: Arc<dyn TombstoneHolder>,
+}
+
+impl<'d> TombstonesKept<'d> {
+    pub fn of(database: &'d Database) -> TombstonesKept<'d> {
+        let keeper: Arc<dyn TombstoneHolder> = Arc::new(KeepsAll);
+        database.add_tombstone_holder(keeper.clone());
+        TombstonesKept { database, keeper }
+    }
+}
+
+impl Drop for TombstonesKept<'_> {
+    fn drop(&mut self) {
+        self.database.remove_tombstone_holder(&self.keeper);
+    }
+}
+
+struct KeepsAll;
+
+impl TombstoneHolder for KeepsAll {
+    fn seen_etag(&self) -> Etag {
+        0
+    }
+}
+
 /// The consumers of tombstones, and the low-water mark of the next cleaning.
 #[derive(Default)]
 pub(crate) struct TombstoneCleaning {

@@ -166,7 +166,8 @@ impl Restore {
         }
         for (number, (_, file)) in self.files.iter().enumerate().skip(usize::from(snapshot.is_some())) {
             let is_last = number + 1 == self.files.len();
-            let (read, dumped) = self.read_file(&unfinished.database, file, is_last)?;
+            let before = number.checked_sub(1).and_then(|before| Some(self.files.get(before)?.1.as_str()));
+            let (read, dumped) = self.read_file(&unfinished.database, file, before, is_last)?;
             counts.add(&read);
             record = dumped.unwrap_or(record);
         }
@@ -225,10 +226,13 @@ impl Restore {
     }
 
     /// Imports one file. Definitions of indexes and the record count as the last one has them.
+    ///
+    /// * `before`: the file before it. It must be the one that this one goes on from, if it says so: one between them was lost otherwise.
     fn read_file(
         &self,
         database: &Arc<Database>,
         file: &str,
+        before: Option<&str>,
         is_last: bool,
     ) -> Result<(SmugglerResult, Option<Value>)> {
         let place = self.request.source.place();
@@ -273,6 +277,13 @@ impl Restore {
         match fed.and_then(|()| import.finish()) {
             Ok(imported) => {
                 import.end(imported.result.clone());
+                let before = before.and_then(|before| before.rsplit('/').next());
+                if let Some(wanted) = imported.goes_on_from.filter(|wanted| before != Some(wanted)) {
+                    let reason = format!(
+                        "it goes on from the file '{wanted}', which is not there. Restore the state of a file before that one"
+                    );
+                    return Err(failed(reason));
+                }
                 Ok((imported.result, imported.record))
             }
             Err(error) => {

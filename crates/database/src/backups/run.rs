@@ -19,7 +19,7 @@ use super::snapshot;
 use super::spool::{PARTIAL, Spool};
 use super::status::BackupStatus;
 use crate::clock::{Clock, later};
-use crate::smuggler::{DumpWriter, ItemType, SmugglerOptions, SmugglerResult, definitions_hash};
+use crate::smuggler::{DumpWriter, ItemType, SmugglerOptions, SmugglerResult, hash_without_etags};
 use crate::{Database, DatabaseRecord, Error, Operation, Result};
 
 /// Where a backup goes.
@@ -104,7 +104,7 @@ impl Backup<'_> {
         let snapshot = self.database.read();
         let last_etag = snapshot.last_etag()?;
         let change_vector = snapshot.change_vector()?;
-        let (record_etag, definitions_hash) = (self.record.etag, definitions_hash(&self.database, &snapshot)?);
+        let (record_etag, definitions_hash) = (self.record.etag, hash_without_etags(&self.database, &snapshot)?);
         let local_folder = local.as_ref().map(|local| local.path_of(&folder).display().to_string());
         let kind = match (self.previous, self.configuration.kind) {
             (Some(_), _) => FileKind::Incremental,
@@ -217,9 +217,9 @@ impl Backup<'_> {
     fn write(&self, out: CompressedFile, snapshot: &documents::Snapshot<'_>) -> Result<(File, SmugglerResult)> {
         let mut options = SmugglerOptions { per_second: self.configuration.per_second, ..SmugglerOptions::default() };
         options.types = options.types.with(ItemType::Tombstones).with(ItemType::CompareExchangeTombstones);
-        let after = self.previous.map_or(0, |previous| previous.last_etag);
+        let previous = self.previous.map(|previous| (previous.last_etag, previous.last_file.clone()));
         let record = self.record.value.clone();
-        let mut writer = DumpWriter::of_backup(self.database.clone(), self.operation, options, record, after);
+        let mut writer = DumpWriter::of_backup(self.database.clone(), self.operation, options, record, previous);
         let mut sink = BackupFile::new(out, self.operation);
         writer.write(snapshot, &mut sink)?;
         Ok((sink.into_inner().close()?, writer.into_result()))

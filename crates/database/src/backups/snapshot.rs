@@ -17,7 +17,6 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use documents::Etag;
 use json::Value;
 use storage::image::{self, WriteOptions};
 use storage::{Environment, Position};
@@ -26,37 +25,9 @@ use super::configuration::bad;
 use super::file::{CompressedFile, OpenedFile};
 use crate::limits::SNAPSHOT_HEAD_SIZE_MAX;
 use crate::smuggler::{ItemType, SmugglerResult, restored_record};
-use crate::{Database, Error, Operation, Progress, Result, TombstoneHolder, folders};
+use crate::{Database, Error, Operation, Progress, Result, folders};
 
 const MAGIC: &[u8; 8] = b"ROOKSNP1";
-
-/// Keeps all tombstones of a database until it is dropped.
-struct TombstonesKept<'d> {
-    database: &'d Database,
-    keeper: Arc<dyn TombstoneHolder>,
-}
-
-impl<'d> TombstonesKept<'d> {
-    fn of(database: &'d Database) -> TombstonesKept<'d> {
-        let keeper: Arc<dyn TombstoneHolder> = Arc::new(KeepsAll);
-        database.add_tombstone_holder(keeper.clone());
-        TombstonesKept { database, keeper }
-    }
-}
-
-impl Drop for TombstonesKept<'_> {
-    fn drop(&mut self) {
-        self.database.remove_tombstone_holder(&self.keeper);
-    }
-}
-
-struct KeepsAll;
-
-impl TombstoneHolder for KeepsAll {
-    fn seen_etag(&self) -> Etag {
-        0
-    }
-}
 
 /// Bytes of an image that are written as one piece.
 const PIECE_SIZE: usize = 1 << 20;
@@ -134,6 +105,8 @@ impl<R: Read> Read for PieceReader<'_, R> {
 /// # Errors
 ///
 /// [`Error::Image`], [`Error::Canceled`], or storage fails.
+///
+/// The caller keeps the tombstones meanwhile.
 pub(crate) fn write(
     database: &Database,
     record: &Value,
@@ -141,7 +114,6 @@ pub(crate) fn write(
     operation: &Operation,
     sink: &mut CompressedFile,
 ) -> Result<(SmugglerResult, Position)> {
-    let _kept = TombstonesKept::of(database);
     let all = database.indexes().all();
     let indexes: Vec<_> = all
         .iter()

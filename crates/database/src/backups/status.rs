@@ -28,8 +28,12 @@ pub struct BackupStatus {
     pub record_etag: u64,
     /// The same of the last full backup.
     pub full_record_etag: u64,
-    /// A hash of the definitions of indexes and subscriptions in the last backup.
+    /// A hash of what has no etag, as the last backup has it.
     pub definitions_hash: u64,
+    /// The name of the last file that was made.
+    pub last_file: String,
+    /// What tells the destinations and the key of the last backup from others.
+    pub places: String,
     /// The change vector of the database then.
     pub last_change_vector: String,
     /// How long the last backup took.
@@ -132,6 +136,8 @@ impl BackupStatus {
             ("LastDatabaseChangeVector", self.last_change_vector.as_str().into()),
             ("IsEncrypted", self.is_encrypted.into()),
             ("IndexesHash", Value::String(self.definitions_hash.to_string())),
+            ("LastFile", self.last_file.as_str().into()),
+            ("Places", self.places.as_str().into()),
             ("Destinations", Value::Array(self.destinations.iter().map(|name| name.as_str().into()).collect())),
         ])
     }
@@ -172,6 +178,9 @@ impl BackupStatus {
             record_etag: raft("LastEtag")?,
             full_record_etag: raft("LastFullBackupEtag")?,
             definitions_hash: text("IndexesHash")?.parse().ok()?,
+            // A status of before has neither, and no backup goes on from it.
+            last_file: text("LastFile").unwrap_or_default(),
+            places: text("Places").unwrap_or_default(),
             last_change_vector: text("LastDatabaseChangeVector")?,
             duration: Duration::from_millis(unsigned("DurationInMs")?),
             full_duration: millis("FullBackupDurationInMs"),
@@ -206,6 +215,8 @@ mod tests {
             record_etag: 9,
             full_record_etag: 9,
             definitions_hash: u64::MAX,
+            last_file: "2026-11-27-11-49-02.ravendb-full-backup".to_owned(),
+            places: "Local:/b\n".to_owned(),
             last_change_vector: "A:8882-p8bj6J1GrU+BSC84hpfoYA".to_owned(),
             duration: Duration::from_millis(535),
             full_duration: Some(Duration::from_millis(528)),

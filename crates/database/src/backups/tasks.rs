@@ -21,6 +21,7 @@ use super::{archive, retention};
 use crate::clock::{Clock, later};
 use crate::limits::{BACKUP_RETRY_MAX, BACKUP_RETRY_MIN, BACKUPS_AT_ONCE_MAX, BACKUPS_WAITING_MAX};
 use crate::threads::{OnDemandThread, join_others};
+use crate::tombstones::TombstonesKept;
 use crate::{Database, Databases, Error, Operation, OperationResult, OperationStatus, Result};
 
 /// The tasks of a node, and the backups that are made.
@@ -365,22 +366,21 @@ impl Shared {
 
     fn make(&self, node: &Databases, job: &Job) -> Result<OperationResult> {
         let database = node.find(&job.database)?;
+        // What is deleted from here on must be in the backup after this one. Once the status of this one is stored, that says so.
+        let _kept = TombstonesKept::of(&database);
         let record = node.record(&job.database)?;
         let before = match &job.task {
             Some(task) => node.backup_status(&job.database, task.id)?.unwrap_or_default(),
             None => BackupStatus::default(),
         };
         let now = self.clock.now();
-        // A chain goes on where its last file is: in this database, in the form of its key, and in the same places.
-        let places: Vec<String> =
-            job.configuration.destinations.iter().map(|place| place.kind.wire_name().to_owned()).collect();
+        let places = archive::places_of(&job.configuration);
         let goes_on = !job.is_full
             && !before.folder.is_empty()
-            && before.is_encrypted == job.configuration.key.is_some()
-            && before.destinations == places
+            && before.places == places
             && before.kind.as_deref() == Some(job.configuration.kind.wire_name())
-            && database_id(&before.last_change_vector) == database_id(&database.read().change_vector()?)
-            && self.is_there(node, job, &before)?;
+            && has_all_deletions_since(&database, &before)?
+            && is_there(node, &job.configuration, &before)?;
         let backup = Backup {
             places: places_of(node, &job.configuration)?,
             node_tag: node.node_tag(),
@@ -419,10 +419,14 @@ impl Shared {
                 status.folder.clone_from(&done.result.folder);
                 (status.last_etag, status.record_etag) = (done.last_etag, done.record_etag);
                 status.definitions_hash = done.definitions_hash;
+                if let Some(file) = &done.result.file {
+                    status.last_file.clone_from(file);
+                }
                 status.last_change_vector.clone_from(&done.change_vector);
                 status.local_folder.clone_from(&done.result.local_folder);
                 status.is_encrypted = job.configuration.key.is_some();
-                status.destinations = places;
+                let kinds = job.configuration.destinations.iter().map(|place| place.kind.wire_name().to_owned());
+                (status.destinations, status.places) = (kinds.collect(), places);
                 if goes_on {
                     (status.last_incremental, status.incremental_duration) = (Some(now), Some(duration));
                 } else {
@@ -466,15 +470,6 @@ impl Shared {
             revisions: None,
             compaction: None,
         })
-    }
-
-    /// Whether the folder of the chain still has a file in the first destination: it may have been moved away.
-    fn is_there(&self, node: &Databases, job: &Job, before: &BackupStatus) -> Result<bool> {
-        let Some(first) = job.configuration.destinations.first() else { return Ok(false) };
-        let place = node.open_destination(first)?;
-        let names = place.list(&before.folder)?.into_iter();
-        let names = names.filter_map(|file| file.path.rsplit_once('/').map(|(_, name)| name.to_owned()));
-        Ok(super::points::chain(names, None).is_ok())
     }
 
     fn remove_old(&self, node: &Databases, database: &Database, task: &BackupTask, status: &BackupStatus) {
@@ -534,6 +529,26 @@ impl Shared {
             self.changed.wait(&mut state);
         }
     }
+}
+
+/// Whether a database is the one of a backup, and still has all that was deleted since.
+fn has_all_deletions_since(database: &Database, before: &BackupStatus) -> Result<bool> {
+    let snapshot = database.read();
+    let is_of_it = database_id(&before.last_change_vector) == database_id(&snapshot.change_vector()?);
+    Ok(is_of_it && snapshot.tombstones_cleaned()? <= before.last_etag)
+}
+
+/// Whether each place has the file that the next one goes on from, behind a full backup: it may have been moved away.
+fn is_there(node: &Databases, configuration: &BackupConfiguration, before: &BackupStatus) -> Result<bool> {
+    for settings in &configuration.destinations {
+        let files = node.open_destination(settings)?.list(&before.folder)?.into_iter();
+        let names = files.filter_map(|file| file.path.rsplit_once('/').map(|(_, name)| name.to_owned()));
+        let chain = super::points::chain(names, None);
+        if !chain.is_ok_and(|files| files.last().is_some_and(|(_, name)| *name == before.last_file)) {
+            return Ok(false);
+        }
+    }
+    Ok(!configuration.destinations.is_empty())
 }
 
 /// Notes the snapshot that a backup is, so that its archive can be restored from there on.

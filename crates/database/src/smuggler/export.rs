@@ -58,6 +58,8 @@ pub(crate) struct DumpWriter {
     record: Value,
     /// Parts of the record that an export lacks.
     record_parts: &'static [&'static str],
+    /// The file that an incremental backup goes on from.
+    goes_on_from: Option<String>,
     /// Documents and tombstones up to this etag are left out.
     after: Etag,
     /// Contents that were written.
@@ -92,6 +94,7 @@ impl Database {
             transform,
             record,
             record_parts: &[],
+            goes_on_from: None,
             after: 0,
             contents: HashSet::new(),
             result: SmugglerResult::default(),
@@ -133,14 +136,15 @@ impl Export {
 impl DumpWriter {
     /// Writes the dump of a backup, without a transform script, as a part of an operation.
     ///
-    /// * `after`: the last etag that the backup before has; 0 for a full one.
+    /// * `previous`: the last etag that the backup before has, and its file; `None` for a full one.
     pub fn of_backup(
         database: Arc<Database>,
         operation: &Arc<Operation>,
         options: SmugglerOptions,
         record: Value,
-        after: Etag,
+        previous: Option<(Etag, String)>,
     ) -> DumpWriter {
+        let (after, goes_on_from) = previous.map_or((0, None), |(after, file)| (after, Some(file)));
         let pace = Pace::new(options.per_second);
         DumpWriter {
             database,
@@ -149,6 +153,7 @@ impl DumpWriter {
             transform: None,
             record,
             record_parts: record::OF_BACKUPS,
+            goes_on_from,
             after,
             contents: HashSet::new(),
             result: SmugglerResult::default(),
@@ -182,7 +187,8 @@ impl DumpWriter {
             let name = self.database.name();
             let constraints = snapshot.constraints().map_err(Error::from)?;
             let (json, parts) = (&mut Writer::new(sink.buffer()), self.record_parts);
-            record::write(json, name, &self.record, &constraints, &self.options, parts);
+            let goes_on_from = self.goes_on_from.as_deref();
+            record::write(json, name, &self.record, &constraints, &self.options, parts, goes_on_from);
             self.result.counts_mut(ItemType::DatabaseRecord).read = 1;
             self.result.end(ItemType::DatabaseRecord);
         }

@@ -39,14 +39,23 @@ pub use reader::{Behind, DumpError, DumpPlace, DumpReader, Event, Part};
 pub(crate) use record::restored as restored_record;
 pub use result::{Counts, SmugglerResult};
 
-/// A hash of the definitions of indexes and subscriptions, which changes when one does. Neither has an etag.
+/// A hash of what has no etag: definitions of indexes, subscriptions and unique constraints, and identities. It changes when one of them
+/// does.
 ///
 /// # Errors
 ///
 /// Storage fails.
-pub(crate) fn definitions_hash(database: &crate::Database, snapshot: &documents::Snapshot<'_>) -> crate::Result<u64> {
+pub(crate) fn hash_without_etags(database: &crate::Database, snapshot: &documents::Snapshot<'_>) -> crate::Result<u64> {
     let mut definitions = Vec::new();
     indexes::write_all(&mut definitions, database);
     subscriptions::write_all(&mut definitions, snapshot)?;
-    Ok(xxhash_rust::xxh3::xxh3_64(&definitions))
+    snapshot.constraints()?.iter().for_each(|constraint| constraint.write(&mut json::Writer::new(&mut definitions)));
+    let mut hash = xxhash_rust::xxh3::Xxh3Default::new();
+    hash.update(&definitions);
+    for (name, value) in &snapshot.identities()? {
+        hash.update(&(name.len() as u64).to_le_bytes());
+        hash.update(name.as_bytes());
+        hash.update(&value.to_le_bytes());
+    }
+    Ok(hash.digest())
 }

@@ -11,9 +11,13 @@ use crate::{Database, Error, Result};
 /// The part with the unique constraints, which RavenDB passes over.
 const UNIQUE_CONSTRAINTS: &str = "UniqueConstraints";
 
+/// The part with the name of the file that an incremental backup goes on from, which RavenDB passes over.
+const GOES_ON_FROM: &str = "BackupGoesOnFrom";
+
 /// Writes the record of a database, as far as it can be taken over by another one.
 ///
 /// * `more`: parts that [`PARTS`] lacks.
+/// * `goes_on_from`: the file before, if it is the record of an incremental backup.
 pub(crate) fn write(
     json: &mut Writer<'_>,
     name: &str,
@@ -21,6 +25,7 @@ pub(crate) fn write(
     constraints: &[UniqueConstraint],
     options: &SmugglerOptions,
     more: &[&str],
+    goes_on_from: Option<&str>,
 ) {
     json.object(|json| {
         json.name("DatabaseName").string(name).name("Encrypted").bool(false);
@@ -39,6 +44,9 @@ pub(crate) fn write(
         if !constraints.is_empty() {
             json.name(UNIQUE_CONSTRAINTS)
                 .array(|json| constraints.iter().for_each(|constraint| constraint.write(json)));
+        }
+        if let Some(file) = goes_on_from {
+            json.name(GOES_ON_FROM).string(file);
         }
         // RavenDB reads an array here, and no object.
         json.name("Settings").array(|_| {});
@@ -74,6 +82,11 @@ pub(crate) fn make_constraints(record: &Value, database: &Database, result: &mut
         }
     }
     Ok(())
+}
+
+/// The file that the backup with this record goes on from; `None`: it is a full one, or none of ours.
+pub(crate) fn goes_on_from(record: &Value) -> Option<String> {
+    record.get(GOES_ON_FROM).and_then(Value::as_str).map(str::to_owned)
 }
 
 /// What the dump of a backup has more: the tasks, whose settings have the secrets of destinations. An export is given away more easily.

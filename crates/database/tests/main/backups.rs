@@ -133,7 +133,7 @@ pub(crate) fn request(name: &str, folder: &Path, last_file: Option<&str>) -> Res
     }
 }
 
-const NIGHTLY: &str = r#""FullBackupFrequency":"0 2 * * *","IncrementalBackupFrequency":"*/10 * * * *""#;
+pub(crate) const NIGHTLY: &str = r#""FullBackupFrequency":"0 2 * * *","IncrementalBackupFrequency":"*/10 * * * *""#;
 
 #[test]
 fn a_task_makes_full_and_incremental_backups_by_the_clock() {

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails, in its helper functions too")]
 
 mod archive;
+mod backup_chains;
 mod backups;
 mod change_feed;
 mod compaction;

@@ -81,9 +81,16 @@ impl ArchiveStatus {
 }
 
 /// What tells the places of a task from others, without secrets.
-pub(super) fn places_of(configuration: &BackupConfiguration) -> String {
-    const NAMES: [&str; 6] =
-        ["FolderPath", "BucketName", "CustomServerUrl", "AccountName", "StorageContainer", "RemoteFolderName"];
+pub(crate) fn places_of(configuration: &BackupConfiguration) -> String {
+    const NAMES: [&str; 7] = [
+        "FolderPath",
+        "BucketName",
+        "AwsRegionName",
+        "CustomServerUrl",
+        "AccountName",
+        "StorageContainer",
+        "RemoteFolderName",
+    ];
     let mut text = String::new();
     for place in &configuration.destinations {
         text.push_str(place.kind.wire_name());

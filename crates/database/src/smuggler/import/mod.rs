@@ -85,6 +85,8 @@ struct ImportWork {
     pace: Pace,
     now: Date,
     record: Option<Value>,
+    /// The file of a backup that the dump goes on from.
+    goes_on_from: Option<String>,
     /// The custom analyzers of that record, which the indexes behind it may name.
     analyzers: CustomAnalyzers,
 }
@@ -98,6 +100,8 @@ pub struct Imported {
     pub record: Option<Value>,
     /// Documents that were stored.
     pub document_count: u64,
+    /// The file that the dump goes on from, if it is that of an incremental backup and says so.
+    pub(crate) goes_on_from: Option<String>,
 }
 
 impl Database {
@@ -149,6 +153,7 @@ impl Database {
                 pace,
                 now: Date::now(),
                 record: None,
+                goes_on_from: None,
                 analyzers: CustomAnalyzers::default(),
             },
         })
@@ -256,7 +261,8 @@ impl Import {
         }
         self.work.result.finish();
         let result = self.work.result.clone();
-        Ok(Imported { result, record: self.work.record.take(), document_count })
+        let goes_on_from = self.work.goes_on_from.take();
+        Ok(Imported { result, record: self.work.record.take(), document_count, goes_on_from })
     }
 
     /// Ends the operation with its result.
@@ -395,12 +401,14 @@ impl ImportWork {
             return self.refuse(item_type, part, format!("the value of '{}' is no array", part.section));
         }
         self.result.counts_mut(item_type).read += 1;
+        let parsed = Value::parse(&without_trailing_commas(part.bytes));
+        self.goes_on_from = parsed.as_ref().ok().and_then(record::goes_on_from);
         if !self.is_stored(item_type) {
             self.result.counts_mut(item_type).is_skipped = true;
             return Ok(());
         }
         self.result.begin(item_type);
-        match Value::parse(&without_trailing_commas(part.bytes)) {
+        match parsed {
             Ok(record @ Value::Object(_)) => {
                 if self.options.has_record_type(ANALYZERS) {
                     self.analyzers = analyzers::of(record.get(ANALYZERS), self.database.name());
