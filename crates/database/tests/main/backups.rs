@@ -26,10 +26,17 @@ pub(crate) struct Node {
 
 impl Node {
     pub(crate) fn open() -> Node {
+        Node::open_with(|_| ())
+    }
+
+    /// * `change`: the options; a restart has the default ones.
+    pub(crate) fn open_with(change: impl FnOnce(&mut DatabasesOptions)) -> Node {
         let folder = tempfile::tempdir().unwrap();
         let (data, place) = (folder.path().join("data"), folder.path().join("backups"));
         let clock = ManualClock::at(Date::parse("2026-11-27T01:00:00").unwrap());
-        let databases = open(&data, &clock);
+        let mut options = options(&data, &clock);
+        change(&mut options);
+        let databases = Databases::open(options).unwrap();
         databases.find_or_create("Shop").unwrap();
         Node { data, place, clock, databases, _folder: folder }
     }
@@ -38,7 +45,7 @@ impl Node {
     pub(crate) fn restart(self) -> Node {
         let Node { data, place, clock, databases, _folder } = self;
         drop(databases);
-        let databases = open(&data, &clock);
+        let databases = Databases::open(options(&data, &clock)).unwrap();
         Node { data, place, clock, databases, _folder }
     }
 
@@ -110,9 +117,8 @@ impl Node {
     }
 }
 
-fn open(data: &Path, clock: &ManualClock) -> Arc<Databases> {
-    let options = DatabasesOptions { clock: Arc::new(clock.clone()), ..DatabasesOptions::folder(data) };
-    Databases::open(options).unwrap()
+fn options(data: &Path, clock: &ManualClock) -> DatabasesOptions {
+    DatabasesOptions { clock: Arc::new(clock.clone()), ..DatabasesOptions::folder(data) }
 }
 
 pub(crate) fn value(text: &str) -> Value {

@@ -87,7 +87,7 @@ fn a_database_is_exported_and_imported_elsewhere() {
 fn an_export_with_a_changed_bit_is_refused() {
     let wire = Wire::with_database();
     (0..3).for_each(|n| {
-        wire.put(&format!("a/{n}"), &format!(r#"{{"Date":"1997-0{n}-30","@metadata":{{"@collection":"As"}}}}"#))
+        _ = wire.put(&format!("a/{n}"), &format!(r#"{{"Date":"1997-0{n}-30","@metadata":{{"@collection":"As"}}}}"#));
     });
     for compression in ["Gzip", "Zstd"] {
         let options = format!("{{\"CompressionAlgorithm\":\"{compression}\",\"OperateOnTypes\":\"Documents\"}}");
