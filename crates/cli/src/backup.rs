@@ -310,7 +310,7 @@ fn write_key(json: &mut Writer<'_>, key: Option<&str>) {
 }
 
 /// Waits for the end of an operation, and gives its result.
-fn wait(client: &Client, path: &str, started: &Value) -> anyhow::Result<Value> {
+pub(crate) fn wait(client: &Client, path: &str, started: &Value) -> anyhow::Result<Value> {
     let id =
         started.get("OperationId").and_then(Value::as_i64).context("the server gave no number of the operation")?;
     loop {

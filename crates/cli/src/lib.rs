@@ -83,7 +83,7 @@ enum Command {
     Backup(backup::Arguments),
     /// Make a database of a running server out of a backup.
     Restore(backup::RestoreArguments),
-    /// Check every page and document of a folder that no server has open.
+    /// Check every page and document: of a folder that no server has open, or of the databases of a running server.
     Check(check::Arguments),
     /// Rewrite the databases of a folder densely, so that they take less room. The server must be stopped.
     Compact(compact::Arguments),

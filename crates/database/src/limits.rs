@@ -336,6 +336,11 @@ pub(crate) const FEED_LOOK_TIME: Duration = Duration::from_secs(1);
 
 /// Bytes that the journals of a copy may take beside it, while it is written.
 pub(crate) const COMPACTION_JOURNAL_SIZE: u64 = 256 << 20;
+/// Problems that the check of an open database describes, of the documents and of each index.
+pub(crate) const CHECK_PROBLEMS_MAX: usize = 100;
+/// Pages after which a check says how far it is, and looks whether it was ended.
+pub(crate) const CHECK_PROGRESS_EVERY: u64 = 256;
+
 /// Indexes that one compaction names.
 pub(crate) const COMPACTION_INDEXES_MAX: usize = INDEX_COUNT_MAX;
 

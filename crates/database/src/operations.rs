@@ -8,6 +8,7 @@ use std::time::Duration;
 use documents::Date;
 use parking_lot::Mutex;
 
+use crate::CheckReport;
 use crate::backups::BackupResult;
 use crate::compaction::CompactionReport;
 use crate::limits::{ENDED_OPERATION_KEPT_SECONDS, OPERATION_QUERY_SIZE_MAX};
@@ -81,6 +82,8 @@ pub struct OperationResult {
     pub revisions: Option<Arc<RevisionsReport>>,
     /// What a compaction came to.
     pub compaction: Option<Arc<CompactionReport>>,
+    /// What a check found.
+    pub check: Option<Arc<CheckReport>>,
 }
 
 /// The effect of an operation on one document.

@@ -155,3 +155,35 @@ fn a_server_that_is_killed_while_it_compacts_has_all_that_it_acknowledged() {
         "the rest of a copy is removed when the database is opened"
     );
 }
+
+#[test]
+fn a_running_server_checks_its_databases_and_names_damage() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    with_free_pages(&data);
+    let program = serve(&data);
+    let index = r#"{"Indexes":[{"Name":"All","Maps":["from d in docs select new { d.Text }"]}]}"#;
+    let answer = program.request("PUT", "/databases/Shop/admin/indexes", index);
+    assert!(answer.starts_with("HTTP/1.1 201"), "{answer}");
+    let query = r#"{"Query":"from index 'All'","WaitForNonStaleResults":true}"#;
+    assert!(program.request("POST", "/databases/Shop/queries", query).starts_with("HTTP/1.1 200"));
+    let check = |more: &[&str]| outcome(rookery(&[&["check", "--online", "--url", &program.url], more].concat()));
+    let (is_sound, out, err) = check(&[]);
+    assert!(is_sound && err.is_empty(), "{out}{err}");
+    assert!(
+        out.starts_with("Shop:\n  documents: ") && out.contains("  index 'All': ") && out.ends_with("no problems\n"),
+        "{out}"
+    );
+    let (is_sound, out, err) = check(&["--database", "Nope"]);
+    assert!(!is_sound && out.is_empty() && err.contains("Nope"), "{out}{err}");
+    let (is_sound, out, err) = outcome(rookery(&["check"]));
+    assert!(!is_sound && out.is_empty() && err.contains("--online"), "{out}{err}");
+    // What lies in the file is read again, although it was found whole before.
+    let path = data.join("databases/shop/data");
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes.iter_mut().skip(20 * 8192 + 4000).step_by(8192).for_each(|byte| *byte ^= 1);
+    let file = std::fs::File::options().write(true).open(&path).unwrap();
+    std::os::unix::fs::FileExt::write_all_at(&file, &bytes, 0).unwrap();
+    let (is_sound, out, err) = check(&["--database", "Shop"]);
+    assert!(!is_sound && out.contains("    PROBLEM: ") && out.ends_with("problems\n"), "{out}{err}");
+}

@@ -496,6 +496,7 @@ impl Shared {
             backup: Some(Arc::new(done.result)),
             revisions: None,
             compaction: None,
+            check: None,
         })
     }
 

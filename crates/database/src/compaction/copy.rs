@@ -85,11 +85,9 @@ impl Copy {
         let options = Options { durability: Durability::Lazy, ..Options::default() };
         let target = Environment::open(&copy.folder, options)?;
         let Some(target) = fill(target, goes_on)? else { return Ok(None) };
-        let (used, mut is_cut_short) = (target.statistics()?.used_pages, false);
-        let report = target.verify_with(&mut |reached| is_cut_short |= !goes_on(Step::Checked(reached, used)))?;
-        if is_cut_short {
-            return Ok(None);
-        }
+        let used = target.statistics()?.used_pages;
+        let checked = target.verify_while(&mut |reached| goes_on(Step::Checked(reached, used)))?;
+        let Some(report) = checked else { return Ok(None) };
         if !report.problems.is_empty() {
             let rule = format!("the copy of {what} is damaged: {}", report.problems.join("; "));
             return Err(Error::BadCompaction { rule });

@@ -566,6 +566,7 @@ fn chains_of_backups_have_attachments_and_what_became_of_them() {
             node.attach(id, "stays", b"same");
             node.attach(id, "goes", b"old");
         }
+        node.attach("users/1", "changes", b"old");
         let task = node.add_task(&format!(r#"{NIGHTLY},"BackupType":"{kind}""#));
         assert!(matches!(node.run_now(task, true), OperationStatus::Completed(_)));
         // One that goes, one that is another, one that is new; a document with attachments that goes and comes again.
@@ -574,6 +575,12 @@ fn chains_of_backups_have_attachments_and_what_became_of_them() {
         batch.push_attachment(deletion, Expected::Any);
         node.databases.find("Shop").unwrap().execute(batch).unwrap();
         node.attach("users/1", "new", b"new");
+        // One that is replaced, and goes then.
+        node.attach("users/1", "changes", b"other");
+        let mut batch = Batch::new();
+        let deletion = AttachmentCommand::new("users/1", "changes", AttachmentAction::Delete).unwrap();
+        batch.push_attachment(deletion, Expected::Any);
+        node.databases.find("Shop").unwrap().execute(batch).unwrap();
         node.delete("users/2");
         node.put("users/2", "again");
         node.attach("users/2", "stays", b"other");

@@ -11,6 +11,7 @@ pub(crate) mod bulk_insert;
 pub(crate) mod certificates;
 pub(crate) mod change_feed;
 pub(crate) mod changes;
+pub(crate) mod checks;
 pub(crate) mod collections;
 pub(crate) mod compactions;
 pub(crate) mod compare_exchange;

@@ -123,6 +123,9 @@ fn write_with(json: &mut json::Writer<'_>, operation: &Operation, details: Detai
                 if let Some(report) = &result.revisions {
                     return super::revisions::write_report(json, report);
                 }
+                if let Some(report) = &result.check {
+                    return super::checks::write_report(json, report);
+                }
                 if let (Some(transfer), Some(backup)) = (&result.transfer, &result.backup) {
                     json.name("$type").string("Raven.Client.Documents.Operations.Backups.BackupResult, Raven.Client");
                     transfer.write_members(json);

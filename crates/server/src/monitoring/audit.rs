@@ -50,6 +50,8 @@ pub(crate) enum AuditEvent {
     HeldBack,
     /// A request that changes databases, indexes, certificates, keys or settings was answered, with success or not.
     Changed,
+    /// The client of such a request went away before the answer: what it asked for may be done all the same.
+    Abandoned,
 }
 
 impl AuditEvent {
@@ -61,6 +63,7 @@ impl AuditEvent {
             AuditEvent::Refused => "Refused",
             AuditEvent::HeldBack => "HeldBack",
             AuditEvent::Changed => "Changed",
+            AuditEvent::Abandoned => "Abandoned",
         }
     }
 }
@@ -74,8 +77,8 @@ pub(crate) struct AuditRecord<'a> {
     pub(crate) client: String,
     /// By what the client is known.
     pub(crate) principal: String,
-    /// Method, path with query, status.
-    pub(crate) request: Option<(&'a str, &'a str, u16)>,
+    /// Method, path with query, status; no status: it was not answered.
+    pub(crate) request: Option<(&'a str, &'a str, Option<u16>)>,
 }
 
 impl AuditRecord<'_> {
@@ -85,7 +88,11 @@ impl AuditRecord<'_> {
             json.name("At").string(&date::wire(self.at)).name("Event").string(self.event.name());
             json.name("Client").string(&self.client).name("Principal").string(&self.principal);
             if let Some((method, url, status)) = self.request {
-                json.name("Method").string(method).name("Url").string(url).name("Status").unsigned(u64::from(status));
+                json.name("Method").string(method).name("Url").string(url).name("Status");
+                match status {
+                    Some(status) => json.unsigned(u64::from(status)),
+                    None => json.null(),
+                };
             }
         });
         line.push(b'\n');

@@ -57,7 +57,7 @@ impl Peer {
     /// Records an event of this client in the audit log.
     ///
     /// * `request`: method, path with query, status.
-    pub(crate) fn note(&self, audit: &AuditLog, event: AuditEvent, request: Option<(&str, &str, u16)>) {
+    pub(crate) fn note(&self, audit: &AuditLog, event: AuditEvent, request: Option<(&str, &str, Option<u16>)>) {
         let (at, client, principal) = (SystemTime::now(), self.address.to_string(), self.principal());
         audit.note(&AuditRecord { at, event, client, principal, request });
     }

@@ -35,7 +35,7 @@ use crate::messages::body::{IncomingBody, RequestBody, drain};
 use crate::messages::compression;
 use crate::messages::query_string::decode_segment;
 use crate::messages::reply::Reply;
-use crate::monitoring::audit::{AuditEvent, AuditLog};
+use crate::monitoring::audit::AuditEvent;
 use crate::monitoring::slow::SlowRequest;
 use crate::network::attempts::Attempt;
 use crate::network::connection::{Admitted, RequestStart};
@@ -90,7 +90,13 @@ pub(crate) async fn serve(
             let on_upgrade = head.extensions.remove::<hyper::upgrade::OnUpgrade>();
             // Kept for the audit log, and for who failed to identify itself: most requests need neither.
             let is_watched = node.audit.is_some() || peer.identity.is_unknown();
-            let watched = is_watched.then(|| (peer.clone(), head.method.clone(), head.uri.clone()));
+            let watched = is_watched.then(|| WatchedRequest {
+                node: node.clone(),
+                peer: peer.clone(),
+                method: head.method.clone(),
+                url: head.uri.clone(),
+                is_answered: false,
+            });
             let exchange = Exchange {
                 upgrade: on_upgrade.map(|on_upgrade| Upgrade { on_upgrade, place: place.clone() }),
                 node: node.clone(),
@@ -105,12 +111,9 @@ pub(crate) async fn serve(
             let reply = respond(exchange).await;
             match watched {
                 None => reply,
-                Some((peer, method, url)) => {
-                    let attempt = count_refusal(&node, &peer, &reply);
-                    if let Some(audit) = &node.audit {
-                        note_in_audit(audit, &peer, &method, &url, reply.status(), attempt);
-                    }
-                    hold_back(&peer, &url, reply, attempt).await
+                Some(mut watched) => {
+                    let attempt = watched.answered(&reply);
+                    hold_back(&watched.peer, &watched.url, reply, attempt).await
                 }
             }
         }
@@ -153,24 +156,57 @@ pub(crate) async fn serve(
     Ok(reply)
 }
 
-/// Records a request that was refused, or that changes what decides over data and access. Of the refusals of an address beyond its limit
-/// the first one alone is recorded in each window: all of them would fill the disk.
-fn note_in_audit(audit: &AuditLog, peer: &Peer, method: &Method, url: &Uri, status: StatusCode, attempt: Attempt) {
-    let event = match status {
-        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => match attempt {
-            Attempt::Allowed => AuditEvent::Refused,
-            Attempt::FirstOver => AuditEvent::HeldBack,
-            Attempt::Over => return,
-        },
-        _ if routes::is_audited(method.as_str(), url.path()) => AuditEvent::Changed,
-        _ => return,
-    };
-    let mut url = url_of(url);
-    if peer.identity.is_unknown() {
-        // Its length is the client's choice.
-        url.truncate(url.floor_char_boundary(UNKNOWN_URL_SIZE_MAX));
+/// A request that the audit log may need, or whose client may have failed to identify itself. When its client closes the connection before
+/// the answer, it is dropped, and what it has begun goes on.
+struct WatchedRequest {
+    node: Arc<Node>,
+    peer: Arc<Peer>,
+    method: Method,
+    url: Uri,
+    is_answered: bool,
+}
+
+impl WatchedRequest {
+    /// Counts and records the answer.
+    fn answered(&mut self, reply: &Reply) -> Attempt {
+        self.is_answered = true;
+        let attempt = count_refusal(&self.node, &self.peer, reply);
+        self.note(Some(reply.status()), attempt);
+        attempt
     }
-    peer.note(audit, event, Some((method.as_str(), &url, status.as_u16())));
+
+    /// Records a request that was refused, or that changes what decides over data and access. Of the refusals of an address beyond its
+    /// limit the first one alone is recorded in each window: all of them would fill the disk.
+    ///
+    /// * `status`: `None`: it was not answered.
+    fn note(&self, status: Option<StatusCode>, attempt: Attempt) {
+        let Some(audit) = &self.node.audit else { return };
+        let is_audited = routes::is_audited(self.method.as_str(), self.url.path());
+        let event = match status {
+            Some(StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) => match attempt {
+                Attempt::Allowed => AuditEvent::Refused,
+                Attempt::FirstOver => AuditEvent::HeldBack,
+                Attempt::Over => return,
+            },
+            Some(_) if is_audited => AuditEvent::Changed,
+            None if is_audited => AuditEvent::Abandoned,
+            _ => return,
+        };
+        let mut url = url_of(&self.url);
+        if self.peer.identity.is_unknown() {
+            // Its length is the client's choice.
+            url.truncate(url.floor_char_boundary(UNKNOWN_URL_SIZE_MAX));
+        }
+        self.peer.note(audit, event, Some((self.method.as_str(), &url, status.map(|status| status.as_u16()))));
+    }
+}
+
+impl Drop for WatchedRequest {
+    fn drop(&mut self) {
+        if !self.is_answered {
+            self.note(None, Attempt::Allowed);
+        }
+    }
 }
 
 /// Counts a refusal of a client that the server does not know, by its address.

@@ -15,12 +15,12 @@ use super::access::Access;
 use super::exchange::Exchange;
 use crate::error::{Result, Write};
 use crate::handlers::{
-    analyzers, api_keys, attachments, backups, bulk_docs, bulk_insert, certificates, change_feed, changes, collections,
-    compactions, compare_exchange, configuration, constraints, counters, databases, diagnostics, docs, due, health,
-    hilo, identities, indexes, info_package, live, log_configuration, mcp, members, metrics, monitoring, multi_get,
-    node_info, operations, pages, patches, queries, restores, revisions, safety, sample_data, signing_in, smuggler,
-    sorters, statistics, streams, studio, subscriptions, tasks, tcp_info, test_connection, test_endpoints, topology,
-    traffic_watch,
+    analyzers, api_keys, attachments, backups, bulk_docs, bulk_insert, certificates, change_feed, changes, checks,
+    collections, compactions, compare_exchange, configuration, constraints, counters, databases, diagnostics, docs,
+    due, health, hilo, identities, indexes, info_package, live, log_configuration, mcp, members, metrics, monitoring,
+    multi_get, node_info, operations, pages, patches, queries, restores, revisions, safety, sample_data, signing_in,
+    smuggler, sorters, statistics, streams, studio, subscriptions, tasks, tcp_info, test_connection, test_endpoints,
+    topology, traffic_watch,
 };
 use crate::messages::reply::Reply;
 
@@ -237,6 +237,7 @@ pub static ROUTES: &[Route] = &[
     later("POST", "/databases/*/admin/periodic-backup", Admin, pending!(backups::put_task)),
     later("POST", "/databases/*/admin/backup/database", Admin, pending!(backups::start)),
     later("POST", "/databases/*/admin/backup", Admin, pending!(backups::once)),
+    later("POST", "/databases/*/admin/check", Admin, pending!(checks::check)),
     later("POST", "/admin/backup-task/delay", Operator, pending!(backups::delay)),
     now("GET", "/periodic-backup/status", ValidUser, backups::status),
     later("PUT", "/admin/configuration/server-wide/backup", Operator, pending!(backups::put_server_wide)),

@@ -140,6 +140,39 @@ fn a_client_that_nobody_knows_does_not_fill_it() {
 }
 
 #[test]
+fn who_goes_away_before_the_answer_is_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let secured = Secured::start_with(|server| server.audit = Some(options(folder.path())));
+    let config = Arc::new(secured.config(Some(&secured.admin), &[&TLS13]));
+    let names: Vec<String> = (0..20).map(|number| format!("left-{number}")).collect();
+    for name in &names {
+        let mut stream = secured.connect(&config);
+        let head =
+            format!("PUT /admin/databases?name={name} HTTP/1.1\r\nHost: db.example\r\nContent-Length: 2\r\n\r\n{{}}");
+        stream.write_all(head.as_bytes()).unwrap();
+        // It is dropped with what the server has sent behind the handshake, which resets it.
+    }
+    let is_there =
+        |name: &str| secured.call(Some(&secured.admin), &format!("GET /databases/{name}/stats"), "").status == 200;
+    // Those that arrived are made, whoever waits for that.
+    let made: Vec<&String> = names.iter().filter(|name| is_there(name)).collect();
+    secured.administer("PUT /admin/databases?name=last", "{}", 201);
+    let end = Instant::now() + Duration::from_secs(20);
+    let is_recorded = |name: &str| {
+        records(folder.path(), "Changed", 1).iter().any(|record| {
+            matches!(get(record, "Event"), "Changed" | "Abandoned")
+                && get(record, "Url").ends_with(&format!("name={name}"))
+        })
+    };
+    for name in made {
+        while !is_recorded(name) {
+            assert!(Instant::now() < end, "{name} was made, and the log does not say by whom");
+            std::thread::yield_now();
+        }
+    }
+}
+
+#[test]
 fn without_https_it_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let wire = Wire::start_with(|server| server.audit = Some(options(folder.path())));

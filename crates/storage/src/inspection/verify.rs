@@ -65,7 +65,9 @@ struct Walk<'t, 'p> {
     reached: PageSet,
     reached_count: u64,
     report: Report,
-    progress: &'p mut dyn FnMut(u64),
+    goes_on: &'p mut dyn FnMut(u64) -> bool,
+    /// It does not: nothing more is reached.
+    is_stopped: bool,
 }
 
 /// What the way to a page of a fixed tree says of it.
@@ -106,10 +108,25 @@ impl Environment {
     ///
     /// As of [`Self::verify`].
     pub fn verify_with(&self, progress: &mut dyn FnMut(u64)) -> Result<Report> {
+        let report = self.verify_while(&mut |reached| {
+            progress(reached);
+            true
+        });
+        Ok(report?.unwrap_or_default())
+    }
+
+    /// Does the same as [`Self::verify`], as long as it may. `None`: it was stopped.
+    ///
+    /// * `goes_on`: called as the `progress` of [`Self::verify_with`]; false stops the check.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Self::verify`].
+    pub fn verify_while(&self, goes_on: &mut dyn FnMut(u64) -> bool) -> Result<Option<Report>> {
         let tx = self.read();
         let table = &self.inner.table;
         let (reached, report) = (PageSet::default(), Report::default());
-        let mut walk = Walk { tx: &tx, table, reached, reached_count: 0, report, progress };
+        let mut walk = Walk { tx: &tx, table, reached, reached_count: 0, report, goes_on, is_stopped: false };
         for number in (0..table.pages()).map(PageNumber) {
             table.verify_at_next_touch(number)?;
         }
@@ -119,8 +136,11 @@ impl Environment {
             Ok(structures) => structures.into_iter().for_each(|(name, kind, root)| walk.structure(&name, kind, root)),
             Err(error) => walk.problem(error.to_string()),
         }
+        if walk.is_stopped {
+            return Ok(None);
+        }
         walk.compare_with_bitmaps(self.inner.spans(tx.id())?);
-        Ok(walk.report)
+        Ok(Some(walk.report))
     }
 }
 
@@ -132,8 +152,11 @@ impl<'t> Walk<'t, '_> {
         }
     }
 
-    /// Notes that a page is used. False: something else uses it too.
+    /// Notes that a page is used. False: something else uses it too, or the check is stopped.
     fn reach(&mut self, number: PageNumber, pages: u32, what: &'static str) -> bool {
+        if self.is_stopped {
+            return false;
+        }
         let end = number.0.saturating_add(u64::from(pages));
         if end > self.table.pages() {
             self.problem(format!("page {number}, used as {what}, lies outside of the file"));
@@ -147,8 +170,8 @@ impl<'t> Walk<'t, '_> {
         }
         *self.report.pages.entry(what).or_default() += u64::from(pages);
         self.reached_count += u64::from(pages);
-        (self.progress)(self.reached_count);
-        true
+        self.is_stopped = !(self.goes_on)(self.reached_count);
+        !self.is_stopped
     }
 
     fn page(&mut self, number: PageNumber, kind: Kind) -> Option<&'t [u8; crate::limits::PAGE_SIZE]> {

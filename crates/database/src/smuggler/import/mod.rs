@@ -63,6 +63,8 @@ struct ImportWork {
     minifier: Minifier,
     batch: Batch,
     contents: DumpedContents,
+    /// Whether the dump had its documents already.
+    has_begun_documents: bool,
     /// Attachments were added since all writes had landed.
     has_new_attachments: bool,
     /// Whether the bytes behind the last element are a content to be stored.
@@ -139,6 +141,7 @@ impl Database {
                 minifier: Minifier::new(),
                 batch,
                 contents: DumpedContents::new(self),
+                has_begun_documents: false,
                 has_new_attachments: false,
                 is_content_wanted: false,
                 values: Vec::new(),
@@ -342,6 +345,7 @@ impl ImportWork {
 
     fn begin_section(&mut self, section: &str) {
         self.section = ItemType::of_section(section);
+        self.has_begun_documents |= self.section == ItemType::Documents;
         if self.is_stored(self.section) {
             self.result.begin(self.section);
         } else {

@@ -50,9 +50,13 @@ impl ImportWork {
         }
     }
 
-    /// Whether the attachment of a tombstone is still there, with what the dump had before it. RavenDB writes tombstones behind
-    /// documents, so that the name may have another content since.
+    /// Whether the attachment of a tombstone is to go. RavenDB writes tombstones behind documents, so that the name may have another content
+    /// since: then it goes if it has what the dump had before the tombstone. In our dumps tombstones come first, and it goes whatever it
+    /// has: it may have been replaced before it was deleted.
     fn is_attached(&mut self, deleted: &DeletedAttachment<'_>) -> Result<bool> {
+        if !self.has_begun_documents {
+            return Ok(true);
+        }
         let Some((hash, content_type)) = deleted.content else { return Ok(true) };
         // Deletions give no attachment a content, so that one wait is enough for all tombstones behind a document.
         if std::mem::take(&mut self.has_new_attachments) {
