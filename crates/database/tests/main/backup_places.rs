@@ -8,11 +8,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rookery_database::backups::{
-    Destination, DestinationError, DestinationSettings, FolderDestination, OpenDestination, RestorePoint, StoredFile,
+    Destination, DestinationError, DestinationSettings, FolderDestination, OpenDestination, RestorePoint,
+    RestoreRequest, StoredFile,
 };
 use rookery_database::{Error, OperationStatus, Result};
 
-use crate::backups::{MINUTE, NIGHTLY, Node};
+use crate::backups::{MINUTE, NIGHTLY, Node, request};
 
 /// A store that is a folder and fails as the tests want it.
 #[derive(Clone, Debug)]
@@ -81,8 +82,14 @@ fn names_in(place: &Path) -> Vec<String> {
 
 /// A node whose task writes into a folder and a store.
 fn node(more: &str) -> (Node, Store, u64) {
+    node_with(false, more)
+}
+
+/// * `is_down`: whether the store is away when the task is made.
+fn node_with(is_down: bool, more: &str) -> (Node, Store, u64) {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::new(&folder.keep().join("store"));
+    store.is_down.store(is_down, Ordering::Relaxed);
     let node = Node::open_with(|options| options.destinations = Arc::new(store.clone()));
     node.put("users/1", "one");
     let task = node.add_task(&format!(r#""S3Settings":{{"BucketName":"b"}},{more}"#));
@@ -94,6 +101,13 @@ fn failure(status: &OperationStatus) -> String {
         OperationStatus::Faulted(error) => error.to_string(),
         other => panic!("{other:?}"),
     }
+}
+
+/// Restores a copy whose tasks do not run; gives its documents.
+fn restored(node: &Node, name: &str, folder: &Path) -> Vec<String> {
+    let request = RestoreRequest { disables_tasks: true, ..request(name, folder, None) };
+    node.databases.restore(None, request).unwrap().run().unwrap();
+    node.documents(name)
 }
 
 /// The folder of the only chain.
@@ -111,8 +125,7 @@ fn a_store_that_is_away_gets_what_it_lacks_when_it_is_back() {
     assert!(failure(&node.run_now(task, true)).contains("the store is down"));
     let status = node.databases.backup_status("shop", task).unwrap().unwrap();
     assert!(status.error.unwrap().0.contains("the store is down") && status.last_full.is_some());
-    node.restore("one", &chain(&node.place), None).unwrap();
-    assert_eq!(node.documents("one"), ["users/1=one"]);
+    assert_eq!(restored(&node, "one", &chain(&node.place)), ["users/1=one"]);
     // It is not tried again before its time with a file that has the same as the one that is there, and no other full one is made.
     node.clock.advance(9 * MINUTE);
     assert_eq!(names_in(&node.place).len(), 1);
@@ -131,8 +144,7 @@ fn a_store_that_is_away_gets_what_it_lacks_when_it_is_back() {
     node.put("users/4", "four");
     assert!(matches!(node.run_now(task, false), OperationStatus::Completed(_)));
     for (name, place) in [("two", &node.place), ("three", &store.folder)] {
-        node.restore(name, &chain(place), None).unwrap();
-        assert_eq!(node.documents(name).len(), 4);
+        assert_eq!(restored(&node, name, &chain(place)).len(), 4);
     }
     // Both folders say who made them.
     let marks = |place: &Path| {
@@ -150,16 +162,14 @@ fn a_folder_that_fails_does_not_keep_the_store_from_the_backup() {
     failure(&node.run_now(task, true));
     assert_eq!(store.backups().len(), 1);
     assert!(node.databases.backup_status("shop", task).unwrap().unwrap().local_folder.is_none());
-    node.restore("one", &chain(&store.folder), None).unwrap();
-    assert_eq!(node.documents("one"), ["users/1=one"]);
+    assert_eq!(restored(&node, "one", &chain(&store.folder)), ["users/1=one"]);
     fs::remove_file(&node.place).unwrap();
     node.put("users/2", "two");
     node.clock.advance(MINUTE);
     assert!(matches!(node.run_now(task, false), OperationStatus::Completed(_)));
     assert!(!node.databases.backup_status("shop", task).unwrap().unwrap().is_full);
     assert_eq!((names_in(&node.place).len(), names_in(&node.place)), (2, store.backups()));
-    node.restore("two", &chain(&node.place), None).unwrap();
-    assert_eq!(node.documents("two").len(), 2);
+    assert_eq!(restored(&node, "two", &chain(&node.place)).len(), 2);
 }
 
 #[test]
@@ -196,8 +206,7 @@ fn nothing_is_left_where_a_backup_failed() {
 #[test]
 fn the_first_snapshot_of_an_archive_is_in_all_places_or_in_none() {
     let archived = r#""FullBackupFrequency":"0 2 * * *","BackupType":"Snapshot","PointInTime":true"#;
-    let (node, store, task) = node(archived);
-    store.is_down.store(true, Ordering::Relaxed);
+    let (node, store, task) = node_with(true, archived);
     failure(&node.run_now(task, true));
     assert_eq!(names_in(&node.place).len(), 0);
     store.is_down.store(false, Ordering::Relaxed);

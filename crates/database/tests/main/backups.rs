@@ -384,6 +384,13 @@ fn an_encrypted_backup_is_restored_with_its_key_alone() {
     assert_eq!(node.documents("copy"), ["users/1=a secret text"]);
 }
 
+/// The only backup in a folder.
+fn only_backup(folder: &Path) -> PathBuf {
+    let points = RestorePoint::all(&FolderDestination::new(folder)).unwrap();
+    assert_eq!(points.len(), 1);
+    folder.join(&points[0].file)
+}
+
 /// Restores a backup of one file, cut off and with one changed bit, at each `step`th byte: nothing but the whole comes back. Compression
 /// may describe the same contents in two ways, so a bit can change and nothing be damaged.
 fn restore_damaged(node: &Node, file: &Path, step: usize) {
@@ -412,7 +419,7 @@ fn damaged_backups_are_refused_and_leave_no_database() {
     let task = node.add_task(NIGHTLY);
     node.run_now(task, true);
     let folder = fs::read_dir(&node.place).unwrap().next().unwrap().unwrap().path();
-    let file = fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+    let file = only_backup(&folder);
     let whole = fs::read(&file).unwrap();
     restore_damaged(&node, &file, 40);
     assert!(matches!(node.databases.find("copy"), Err(Error::Missing { .. })));
@@ -603,7 +610,7 @@ fn chains_of_backups_have_attachments_and_what_became_of_them() {
 fn damaged_snapshots_are_refused_and_leave_nothing() {
     let node = node_with_index();
     let folder = snapshot_of(&node);
-    let file = fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+    let file = only_backup(&folder);
     let whole = fs::read(&file).unwrap();
     restore_damaged(&node, &file, whole.len() / 40 + 1);
     node.databases.maintain();
