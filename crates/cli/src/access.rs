@@ -164,6 +164,7 @@ fn grant(arguments: &Grant) -> anyhow::Result<()> {
 fn expiry(text: &str, now: SystemTime) -> anyhow::Result<String> {
     let days = text.strip_suffix('d').and_then(|days| days.parse::<u32>().ok());
     if let Some(days) = days {
+        ensure!(days > 0, "'{text}' gives the key no time to be used; give at least 1d");
         let wait = Duration::from_secs(u64::from(days) * 24 * 60 * 60);
         let end = now.checked_add(wait).context("that is too many days")?;
         return Ok(Date::from(end).to_string());
@@ -262,7 +263,12 @@ fn revoke(arguments: &Revoke) -> anyhow::Result<()> {
             arguments.name
         ),
         (Some(_), [_, ..]) | (None, [_, _, ..]) => {
-            bail!("several have the name '{}'; give the thumbprint of a certificate, or rename one", arguments.name)
+            let of_named = named.iter().map(|certificate| text(certificate, "Thumbprint"));
+            bail!(
+                "several have the name '{}'; give the thumbprint of a certificate ({}), or rename one",
+                arguments.name,
+                of_named.collect::<Vec<_>>().join(", ")
+            )
         }
         (Some(key), []) => format!("/admin/api-keys?name={}", escape(text(key, "Name"))),
         (None, [one]) => format!("/admin/certificates?thumbprint={}", text(one, "Thumbprint")),
@@ -294,7 +300,7 @@ mod tests {
         check("2d", "1970-01-03T00:00:00.0000000Z");
         check("2027-12-31", "2027-12-31T00:00:00.0000000Z");
         check("2027-12-31T10:00:00.0000000Z", "2027-12-31T10:00:00.0000000Z");
-        for text in ["", "d", "soon", "-1d", "2027-13-01"] {
+        for text in ["", "d", "soon", "-1d", "0d", "2027-13-01"] {
             expiry(text, UNIX_EPOCH).unwrap_err();
         }
     }

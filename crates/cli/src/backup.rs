@@ -9,11 +9,12 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use json::{Value, Writer};
+use server::Date;
 
-use crate::client::{Client, ServerArguments, escape};
+use crate::client::{Client, ServerArguments, Unexplained, escape};
 use crate::counted::counted;
 use crate::output::output;
-use crate::results::Table;
+use crate::results::{Table, printable};
 
 /// The flags.
 #[derive(clap::Args)]
@@ -129,7 +130,7 @@ const ASK_EVERY: Duration = Duration::from_millis(200);
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     match arguments.command {
         Command::Run(arguments) => run_one(&arguments),
-        Command::Status(arguments) => status(&arguments),
+        Command::Status(arguments) => return status(&arguments),
         Command::List(arguments) => list(&arguments),
         Command::Verify(arguments) => verify(&arguments),
     }?;
@@ -165,8 +166,12 @@ fn run_one(arguments: &Run) -> anyhow::Result<()> {
             client.post(&format!("{database}/admin/backup"), &body)?
         }
         (None, Some(task)) => {
-            let found = client.get(&format!("{database}/task?type=Backup&taskName={}", escape(task)));
-            let found = found.with_context(|| format!("looking for the task '{task}'"))?;
+            let found = match client.get(&format!("{database}/task?type=Backup&taskName={}", escape(task))) {
+                Err(error) if error.downcast_ref::<Unexplained>().is_some_and(|refused| refused.status == 404) => {
+                    bail!("there is no backup task '{task}'; {}", known_tasks(&client, &database)?)
+                }
+                found => found.with_context(|| format!("looking for the task '{task}'"))?,
+            };
             let id = found.get("TaskId").and_then(Value::as_i64).context("the server gave no id of the task")?;
             let path = format!("{database}/admin/backup/database?taskId={id}&isFullBackup={}", arguments.full);
             client.post(&path, &[])?
@@ -186,34 +191,67 @@ fn run_one(arguments: &Run) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn status(arguments: &Status) -> anyhow::Result<()> {
+/// The backup tasks of a database.
+///
+/// * `list`: all of its tasks.
+fn backup_tasks(list: &Value) -> impl Iterator<Item = &Value> {
+    elements(list, "OngoingTasks").iter().filter(|task| text(task, "TaskType") == Some("Backup"))
+}
+
+/// The names of the tasks that there are, as a part of a sentence.
+///
+/// * `database`: its path.
+fn known_tasks(client: &Client, database: &str) -> anyhow::Result<String> {
+    let list = client.get(&format!("{database}/tasks"))?;
+    let names: Vec<&str> = backup_tasks(&list).filter_map(|task| text(task, "TaskName")).collect();
+    Ok(if names.is_empty() {
+        "the database has no backup tasks".to_owned()
+    } else {
+        format!("the database has '{}'", names.join("', '"))
+    })
+}
+
+/// Lists the tasks. The exit code is 1 if the last backup of one that is enabled has failed.
+fn status(arguments: &Status) -> anyhow::Result<ExitCode> {
     let client = Client::new(&arguments.server)?;
     let list = client.get(&format!("/databases/{}/tasks", escape(&arguments.database)))?;
-    let tasks = elements(&list, "OngoingTasks");
+    let tasks: Vec<&Value> = backup_tasks(&list).collect();
     let mut out = output();
     if tasks.is_empty() {
         writeln!(out, "The database '{}' has no backup tasks.", arguments.database)?;
-        return Ok(());
+        return Ok(ExitCode::SUCCESS);
     }
-    let titles = ["task", "state", "to", "last full", "last incremental", "next", "error"];
+    let titles = ["task", "state", "to", "last full", "last incremental", "next"];
     let mut table = Table::new(titles.iter().map(|title| (*title).to_owned()).collect());
-    for task in tasks {
+    for task in &tasks {
         let date = |date: Option<&str>| date.map_or_else(|| "never".to_owned(), minute);
         let next = task.get("NextBackup").and_then(|next| text(next, "DateTime"));
-        let running = task.get("OnGoingBackup").is_some_and(|running| *running != Value::Null);
+        let running = task.get("OnGoingBackup").filter(|running| **running != Value::Null);
+        let state = match running.map(|running| running.get("IsWaiting") == Some(&Value::Bool(true))) {
+            Some(true) => "waits",
+            Some(false) => "runs",
+            None => text(task, "TaskState").unwrap_or_default(),
+        };
         let places: Vec<&str> = elements(task, "BackupDestinations").iter().filter_map(Value::as_str).collect();
         table.add(vec![
             text(task, "TaskName").unwrap_or_default().to_owned(),
-            if running { "runs" } else { text(task, "TaskState").unwrap_or_default() }.to_lowercase(),
+            state.to_lowercase(),
             places.join(", "),
             date(text(task, "LastFullBackup")),
             date(text(task, "LastIncrementalBackup")),
             next.map_or_else(String::new, minute),
-            text(task, "Error").unwrap_or_default().to_owned(),
         ]);
     }
     table.write(&mut out, None)?;
-    Ok(out.flush()?)
+    // No column: it would cut the reasons.
+    let mut has_failed = false;
+    for task in &tasks {
+        let Some(error) = text(task, "Error").filter(|error| !error.is_empty()) else { continue };
+        has_failed |= text(task, "TaskState") != Some("Disabled");
+        writeln!(out, "\n{} failed: {}", text(task, "TaskName").unwrap_or_default(), printable(error))?;
+    }
+    out.flush()?;
+    Ok(if has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
 fn list(arguments: &List) -> anyhow::Result<()> {
@@ -278,6 +316,9 @@ fn verify(arguments: &Verify) -> anyhow::Result<()> {
 
 impl Source {
     fn body(&self, more: impl FnOnce(&mut Writer<'_>)) -> anyhow::Result<Vec<u8>> {
+        if let Some(until) = self.until.as_ref().filter(|until| Date::parse(until).is_none()) {
+            bail!("'{until}' of --until is not a time in UTC, such as 2026-11-27T15:30:00Z");
+        }
         let key = key_of(self.key_file.as_ref())?;
         let mut body = Vec::new();
         Writer::new(&mut body).object(|json| {

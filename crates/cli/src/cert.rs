@@ -17,7 +17,8 @@ use std::process::ExitCode;
 use anyhow::{Context, bail, ensure};
 use server::{Authority, CertificateFiles, Issued, Password, VALIDITY_DAYS_MAX};
 
-use crate::output::output;
+use crate::output::{complain, output};
+use crate::replacement::replace;
 
 /// The files of a folder of certificates.
 const AUTHORITY_CERTIFICATE: &str = "ca.crt";
@@ -50,7 +51,8 @@ enum Command {
     Create(Create),
     /// Make a client certificate, for an application or a person.
     Client(Client),
-    /// Replace the server certificate by one for the same hosts, with a new key. A running server loads it.
+    /// Replace the server certificate by one for the same hosts, with a new key. The files keep owner, group and mode, and a running server
+    /// loads them.
     Renew(Renew),
     /// Show the certificates in a file: names, validity period and thumbprint.
     Show(Show),
@@ -143,6 +145,7 @@ fn create(Create { hosts, days, folder }: &Create) -> anyhow::Result<()> {
         out,
         "The operator's certificate is in {shown}/{OPERATOR}.pfx and {shown}/{OPERATOR}.pem; it may do everything."
     )?;
+    writeln!(out, "Its thumbprint, for Security.WellKnownCertificates.Admin, is {}.", operator.thumbprint())?;
     writeln!(
         out,
         "Clients trust the server by {shown}/{AUTHORITY_CERTIFICATE}. Keep {shown}/{AUTHORITY_KEY} off the server."
@@ -191,16 +194,14 @@ fn renew(Renew { days, folder }: &Renew) -> anyhow::Result<()> {
     let present = pem.certificates().context("reading the hosts of the present certificate")?;
     let hosts = present.first().context("there is no certificate")?.hosts();
     let server = authority_of(&folder.folder)?.server(hosts, *days)?;
-    for name in [SERVER_PFX, SERVER_CERTIFICATE] {
-        let path = folder.folder.join(name);
-        std::fs::rename(&path, path.with_added_extension("old"))
-            .with_context(|| format!("keeping the former {}", path.display()))?;
-    }
-    write_server(folder, &server)?;
+    // The server watches the PFX file, so it comes last.
+    let certificate = replace(&folder.folder.join(SERVER_CERTIFICATE), server.certificate_pem().as_bytes())?;
+    let pfx = replace(&folder.folder.join(SERVER_PFX), &server.pfx(&folder.password)?)?;
     let mut out = output();
     writeln!(out, "The server's certificate was renewed for {}, for {days} days.", hosts.join(", "))?;
     writeln!(out, "A server that uses the file loads it within two minutes. The former files end in .old.")?;
     out.flush()?;
+    certificate.iter().chain(&pfx).for_each(complain);
     Ok(())
 }
 

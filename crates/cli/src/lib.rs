@@ -30,6 +30,7 @@ mod parent;
 mod progress;
 mod query;
 mod remote;
+mod replacement;
 mod results;
 mod safety;
 mod serve;

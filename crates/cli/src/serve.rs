@@ -42,7 +42,8 @@ pub(crate) struct Arguments {
     /// Settings as a JSON file [default: settings.json, if it exists] [env: ROOKERY_CONFIG_PATH].
     #[arg(long, short = 'c', value_name = "FILE")]
     config_path: Option<PathBuf>,
-    /// Check the settings, print the warnings that a start would log, and exit: 0 if the server would accept the settings, 1 if not.
+    /// Check the settings, the certificate and whether the folders can be written, print the warnings that a start would log, and exit:
+    /// 0 if the server would accept the settings, 1 if not. Run it as the user of the server.
     #[arg(long)]
     check_config: bool,
     /// Accepted because RavenDB has it; this program asks no questions.

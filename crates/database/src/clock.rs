@@ -7,6 +7,8 @@ use std::time::Duration;
 use documents::Date;
 use parking_lot::Mutex;
 
+use crate::limits::CLOCK_CHECK_EVERY;
+
 /// A clock.
 pub trait Clock: Send + Sync + fmt::Debug {
     /// The time now.
@@ -23,6 +25,13 @@ pub trait Clock: Send + Sync + fmt::Debug {
 pub(crate) fn later(time: Date, by: Duration) -> Date {
     let ticks = u64::try_from(by.as_nanos() / 100).unwrap_or(u64::MAX);
     Date::from_ticks(time.ticks().saturating_add(ticks))
+}
+
+/// How long a thread that waits for a time sleeps before it reads the clock again: at most [`CLOCK_CHECK_EVERY`], because a clock may be
+/// set, and the timer of a sleeping thread stands still while the machine is suspended. `None`: until it is woken, as with
+/// [`Clock::time_until`].
+pub(crate) fn sleep_until(clock: &dyn Clock, time: Date) -> Option<Duration> {
+    clock.time_until(time).map(|left| left.min(CLOCK_CHECK_EVERY))
 }
 
 /// The clock of the system.
@@ -88,5 +97,19 @@ impl Clock for ManualClock {
 impl fmt::Debug for ManualClock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("ManualClock").field(&self.now()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sleeping_thread_reads_the_clock_each_minute() {
+        let now = Date::now();
+        assert_eq!(sleep_until(&SystemClock, later(now, Duration::from_secs(86_400))), Some(CLOCK_CHECK_EVERY));
+        assert!(sleep_until(&SystemClock, later(now, Duration::from_secs(5))).unwrap() <= Duration::from_secs(5));
+        assert_eq!(sleep_until(&SystemClock, Date::default()), Some(Duration::ZERO));
+        assert_eq!(sleep_until(&ManualClock::at(now), later(now, Duration::from_secs(5))), None);
     }
 }

@@ -261,6 +261,10 @@ pub(crate) const SERVER_WIDE_EXCLUDED_MAX: usize = 4096;
 pub(crate) const BACKUPS_AT_ONCE_MAX: usize = 2;
 /// Backups that wait for their turn.
 pub(crate) const BACKUPS_WAITING_MAX: usize = 1024;
+/// How long a thread that waits for a time sleeps at most before it reads the clock again.
+pub(crate) const CLOCK_CHECK_EVERY: Duration = Duration::from_secs(60);
+/// How far the clock may go back before an archive begins a new history, whose times are right.
+pub(crate) const ARCHIVE_CLOCK_BACK_MAX: Duration = Duration::from_secs(60);
 /// How long after a failure a task tries again, the first time.
 pub(crate) const BACKUP_RETRY_MIN: Duration = Duration::from_secs(60);
 /// How long after a failure at most.

@@ -122,36 +122,37 @@ pub(crate) fn leave_out_unknown(record: &mut Value) {
 ///
 /// [`Error::NotSupported`] for a missing feature, [`Error::BadRecord`] for a property that no record has.
 pub(crate) fn check(record: &Value) -> Result<()> {
-    for (name, value) in record.members() {
-        if name == ETAG || configures_nothing(name, value) {
-            continue;
+    record.members().iter().try_for_each(|(name, value)| check_property(name, value))
+}
+
+/// Refuses one property of a record, as [`check`].
+pub(crate) fn check_property(name: &str, value: &Value) -> Result<()> {
+    if name == ETAG || configures_nothing(name, value) {
+        return Ok(());
+    }
+    match RECORD_PROPERTIES.iter().find(|property| property.name == name).map(|property| property.missing) {
+        Some(None) => {
+            if let Some(kind) = DueKind::OF_DOCUMENTS.into_iter().find(|kind| due::property(*kind) == name) {
+                due::check(kind, value)?;
+            }
+            if let Some(property) = RevisionsProperty::named(name) {
+                property.check(value)?;
+            }
+            if name == ANALYZERS {
+                analyzers::check(value)?;
+            }
+            if name == PERIODIC_BACKUPS {
+                backups::check_tasks(value)?;
+            }
+            Ok(())
         }
-        match RECORD_PROPERTIES.iter().find(|property| property.name == name).map(|property| property.missing) {
-            Some(None) => {
-                if let Some(kind) = DueKind::OF_DOCUMENTS.into_iter().find(|kind| due::property(*kind) == name) {
-                    due::check(kind, value)?;
-                }
-                if let Some(property) = RevisionsProperty::named(name) {
-                    property.check(value)?;
-                }
-                if name == ANALYZERS {
-                    analyzers::check(value)?;
-                }
-                if name == PERIODIC_BACKUPS {
-                    backups::check_tasks(value)?;
-                }
-            }
-            Some(Some(feature)) => {
-                return Err(feature.missing_for(format!("'{name}' in the record of a database")).into());
-            }
-            None => {
-                let name: String = name.chars().take(NAME_LENGTH_SHOWN).collect();
-                let rule = format!("The record of a database has no property '{name}'. Remove it, or correct its name");
-                return Err(Error::BadRecord { rule });
-            }
+        Some(Some(feature)) => Err(feature.missing_for(format!("'{name}' in the record of a database")).into()),
+        None => {
+            let name: String = name.chars().take(NAME_LENGTH_SHOWN).collect();
+            let rule = format!("The record of a database has no property '{name}'. Remove it, or correct its name");
+            Err(Error::BadRecord { rule })
         }
     }
-    Ok(())
 }
 
 /// Characters of a wrong name that an error repeats.

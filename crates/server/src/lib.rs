@@ -30,6 +30,7 @@ mod setting;
 mod storage_errors;
 mod subscriptions;
 mod traces;
+mod writable;
 
 pub use certificates::certificate::{Certificate, Thumbprint, TrustedThumbprint};
 pub use certificates::files::{CertificateError, CertificateFiles, Password};

@@ -41,6 +41,7 @@ use crate::node::Node;
 use crate::routing::dispatch::Dispatcher;
 use crate::setting::Setting;
 use crate::traces::{TraceOptions, Traces};
+use crate::writable;
 
 /// What a server is started with.
 #[derive(Debug, Clone)]
@@ -131,14 +132,34 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Checks what can be checked without opening databases and ports, and reads the certificate. Returns what an operator should know.
+    /// Checks what can be checked without opening databases and ports, reads the certificate, and tries to write into the folders of the
+    /// data and of the audit log. Returns what an operator should know.
     ///
     /// # Errors
     ///
     /// [`StartError::NotLoopback`] if other machines would reach the server without a certificate, and that was not allowed;
-    /// [`StartError::CertificateSettings`] and [`StartError::Certificate`].
+    /// [`StartError::CertificateSettings`], [`StartError::Certificate`], [`StartError::Databases`] and [`StartError::AuditLog`].
     pub fn check(&self) -> Result<Vec<String>, StartError> {
-        Ok(self.tls()?.map_or_else(Vec::new, |tls| tls.warnings(SystemTime::now())))
+        let tls = self.tls()?;
+        if !self.in_memory {
+            let directory = &self.data_directory;
+            writable::check(directory).map_err(|error| StartError::Databases {
+                directory: directory.clone(),
+                source: Box::new(database::Error::Io {
+                    operation: "write",
+                    path: directory.clone(),
+                    source: Arc::new(error),
+                }),
+            })?;
+        }
+        if let Some(AuditOptions { folder, .. }) = &self.audit {
+            writable::check(folder).map_err(|source| StartError::AuditLog { folder: folder.clone(), source })?;
+        }
+        let mut warnings = tls.iter().flat_map(|tls| tls.warnings(SystemTime::now())).collect::<Vec<_>>();
+        if tls.is_some() && self.admins.is_empty() {
+            warnings.push(format!("unless the data folder has one, {NO_ADMINISTRATOR}"));
+        }
+        Ok(warnings)
     }
 
     /// The certificate, if there is to be one, and the other checks.
@@ -265,6 +286,11 @@ pub enum StartError {
     Threads(#[source] std::io::Error),
 }
 
+/// Those who could let others in are not let in themselves.
+const NO_ADMINISTRATOR: &str = "no administrator has a certificate or API key: only the owner of the server's own certificate can administer \
+    the server. Set Security.WellKnownCertificates.Admin to the thumbprint of an administrator's certificate; 'rookery cert show admin.pem' \
+    prints it";
+
 /// How long requests that run may go on when the server stops.
 const STOP_GRACE: Duration = Duration::from_millis(700);
 
@@ -335,6 +361,9 @@ impl Server {
             let failed =
                 |source| StartError::Databases { directory: options.data_directory.clone(), source: Box::new(source) };
             tls.registry.load(&databases).map_err(failed)?;
+            if tls.admins().is_empty() && !tls.registry.has_administrator(SystemTime::now()) {
+                tracing::warn!("{NO_ADMINISTRATOR}");
+            }
         }
         let bridge = Bridge::new(&options.limits, memory.clone(), async_writes.clone()).map_err(StartError::Threads)?;
         let url = addresses.first().map_or_else(String::new, |address| options.scheme.url(address));

@@ -14,6 +14,7 @@ use crate::client::Client;
 use crate::counted::{counted, is_or_are};
 use crate::output::{complain, output};
 use crate::progress;
+use crate::remote::elements;
 
 /// What one chunk has.
 const CHUNK_SIZE: usize = 256 << 10;
@@ -60,7 +61,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     bar.set_message("storing");
     let result = upload.finish()?;
     bar.finish_and_clear();
-    report(&result, &file, database)
+    report(&result, &file, arguments)
 }
 
 /// Reads until the buffer is full or the file ends.
@@ -99,7 +100,10 @@ fn options(arguments: &Arguments) -> anyhow::Result<Vec<u8>> {
 }
 
 /// Tells what was counted.
-fn report(result: &Value, file: &str, database: &str) -> anyhow::Result<ExitCode> {
+///
+/// The exit code is 1 if items were skipped because of an error, or if the collection that was asked for has no documents in the dump.
+fn report(result: &Value, file: &str, arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    let database = arguments.database.as_str();
     let number = |item_type: &str, name: &str| {
         result.get(item_type).and_then(|counts| counts.get(name)).and_then(Value::as_i64).unwrap_or(0).unsigned_abs()
     };
@@ -123,7 +127,12 @@ fn report(result: &Value, file: &str, database: &str) -> anyhow::Result<ExitCode
         Some((last, others)) => format!("{} and {last}", others.join(", ")),
     };
     std::io::Write::write_fmt(&mut output(), format_args!("{list} from {file} {are} in '{database}'\n"))?;
-    let Some(Value::Array(messages)) = result.get("Messages") else { return Ok(ExitCode::SUCCESS) };
+    let takes_documents = arguments.types.as_ref().is_none_or(|types| types.to_lowercase().contains("documents"));
+    let collection = arguments.collection.as_ref().filter(|_| takes_documents && stored("Documents") == 0);
+    if let Some(collection) = collection {
+        complain(format_args!("{file} has no documents of the collection '{collection}' that could be imported"));
+    }
+    let messages = result.get("Messages").and_then(elements).unwrap_or_default();
     let notable = messages.iter().filter_map(Value::as_str).filter(|text| !text.contains(" INFO] "));
     for message in notable.clone().take(SHOWN_MAX) {
         // Without the time.
@@ -133,5 +142,5 @@ fn report(result: &Value, file: &str, database: &str) -> anyhow::Result<ExitCode
         complain(format_args!("{} more", counted(more as u64, "message")));
     }
     let errored: u64 = result.members().iter().map(|(name, _)| number(name, "ErroredCount")).sum();
-    Ok(if errored > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(if errored > 0 || collection.is_some() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

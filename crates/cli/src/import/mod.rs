@@ -59,6 +59,10 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         ensure!(!is_given, "{flag} is for dumps; name the format with --format ravendbdump if the file is one");
     }
     ensure!(
+        arguments.separator.is_none() || format == Format::Csv,
+        "--separator is for CSV; name the format with --format csv if the file is one"
+    );
+    ensure!(
         arguments.separator.is_none_or(|separator| separator.is_ascii()),
         "the separator must be one ASCII character"
     );

@@ -10,7 +10,7 @@ use json::Value;
 
 pub(crate) use columns::{Columns, cell};
 pub(crate) use csv::{write_head as write_csv_head, write_line as write_csv_line};
-pub(crate) use table::{Table, width_of_terminal};
+pub(crate) use table::{Table, printable, width_of_terminal};
 
 /// The forms of results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]

@@ -85,7 +85,7 @@ fn write_row(out: &mut impl Write, cells: &[String], widths: &[usize]) -> Result
 }
 
 /// A text without what would move the cursor or change the terminal.
-fn printable(text: &str) -> String {
+pub(crate) fn printable(text: &str) -> String {
     text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
 }
 

@@ -237,6 +237,7 @@ pub fn resolve(given: Vec<Given>) -> anyhow::Result<Settings> {
         })
         .collect();
     ensure!(wrong.is_empty(), "{}", wrong.join("\nerror: "));
+    settings.warnings.extend(overridden_url(&given));
     settings.options.settings = report::settings(&given);
     settings.options.traces = settings.traces.options();
     settings.options.allowed_hosts.append(&mut settings.server_hosts);
@@ -244,6 +245,23 @@ pub fn resolve(given: Vec<Given>) -> anyhow::Result<Settings> {
     let mut addresses = settings.options.addresses.iter().chain(&settings.options.tcp_addresses);
     settings.options.unsecured_access = addresses.all(|address| network.contains(address.ip()));
     Ok(settings)
+}
+
+/// The variable that the commands which speak to a server read, and `serve` as well.
+const URL_VARIABLE: &str = "the variable ROOKERY_URL";
+
+/// A warning if a variable that is meant for other commands overrides where the file has the server listen.
+fn overridden_url(given: &[Given]) -> Option<String> {
+    let mut urls = given.iter().filter(|given| matches!(Name::find(&given.name), Some(Name::ServerUrl))).rev();
+    let of_variable = urls.next().filter(|last| last.source == URL_VARIABLE)?;
+    let of_file = urls.find(|before| !before.source.starts_with("the variable "))?;
+    (of_variable.value != of_file.value).then(|| {
+        format!(
+            "{URL_VARIABLE} = '{}' overrides {} = '{}' of {}. Commands such as 'rookery status' read the variable, too; unset it for the \
+             server if it is meant for them alone",
+            of_variable.value, of_file.name, of_file.value, of_file.source
+        )
+    })
 }
 
 impl Settings {
@@ -473,6 +491,27 @@ mod tests {
         let expected = "unknown setting Limits.Conections (from x.json); did you mean Limits.Connections?";
         check("Limits.Conections", "x.json", expected);
         assert_eq!(flags(&["rookery", "--DataDri=1"]).unwrap_err(), "unknown flag --DataDri; did you mean --DataDir?");
+    }
+
+    #[test]
+    fn a_variable_of_the_commands_that_overrides_the_file_is_told() {
+        let warnings = |sources: &[(&str, &str)]| {
+            let given = |(source, value): &(&str, &str)| Given {
+                name: "ServerUrl".to_owned(),
+                value: (*value).to_owned(),
+                source: (*source).to_owned(),
+            };
+            resolve(sources.iter().map(given).collect()).unwrap().warnings
+        };
+        let (file, variable) = (("x.json", "http://127.0.0.1:1"), (URL_VARIABLE, "http://127.0.0.1:2"));
+        let told = warnings(&[file, variable]);
+        let expected =
+            "the variable ROOKERY_URL = 'http://127.0.0.1:2' overrides ServerUrl = 'http://127.0.0.1:1' of x.json";
+        assert!(told.len() == 1 && told[0].starts_with(expected), "{told:?}");
+        assert_eq!(warnings(&[variable]), [""; 0]);
+        assert_eq!(warnings(&[file, (URL_VARIABLE, file.1)]), [""; 0]);
+        assert_eq!(warnings(&[file, variable, ("the flag", "http://127.0.0.1:3")]), [""; 0]);
+        assert_eq!(warnings(&[file, ("the variable ROOKERY_SERVERURL", "http://127.0.0.1:2")]), [""; 0]);
     }
 
     #[test]

@@ -42,6 +42,18 @@ impl Server {
     }
 }
 
+/// A certificate of X.509 version 1, which a handshake refuses: `openssl x509 -req` without extensions.
+const OF_VERSION_1: &str = "\
+-----BEGIN CERTIFICATE-----
+MIIBFjCBvQIUFQ5aeWvMZxrvhJrZ2CvBgpPMtdcwCgYIKoZIzj0EAwIwDjEMMAoG
+A1UEAwwDb2xkMB4XDTI2MTEyODA5MzIwM1oXDTM2MTEyNTA5MzIwM1owDjEMMAoG
+A1UEAwwDb2xkMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEqnNqWRZzZ170hl00
+JUj2wkDFJhCWnd+VnspMEVeuAmCtSF4lYTZRL+2oHnPbmm8lcaerFItX6GWwQL77
+9adqKzAKBggqhkjOPQQDAgNIADBFAiAlaV0AM9J4mQzHTBJApgfH3K0gPrJVoi/Z
+QLYPfim+WwIhAODsjdIlv8tNpVjHvS5brIWMV63tfibh1fVRkLelukN4
+-----END CERTIFICATE-----
+";
+
 #[track_caller]
 fn check_refused((has_succeeded, out, err): (bool, String, String), expected: &str) {
     assert!(!has_succeeded && out.is_empty() && err.contains(expected), "{out}{err}");
@@ -95,10 +107,11 @@ fn a_certificate_is_granted_listed_and_revoked() {
     assert!(outcome(made.call(&server.program, &query, "app.pem")).0);
     // A key with the same name: it is not clear which is meant.
     let key = server.succeeds(&["access", "grant", "app", "--clearance", "operator"]);
-    check_refused(outcome(server.operator(&["access", "revoke", "app"])), "several have the name 'app'");
     let json = server.succeeds(&["access", "list", "--json"]);
     let thumbprint =
         json.split("\"Thumbprint\":\"").nth(2).unwrap_or_else(|| panic!("{json}")).split('"').next().unwrap();
+    let expected = format!("several have the name 'app'; give the thumbprint of a certificate ({thumbprint})");
+    check_refused(outcome(server.operator(&["access", "revoke", "app"])), &expected);
     server.succeeds(&["access", "revoke", thumbprint]);
     check_refused(outcome(made.call(&server.program, &query, "app.pem")), "is not known to this server");
     assert!(server.with_key(key.trim_end(), &["status"]).0);
@@ -117,7 +130,11 @@ fn what_cannot_be_granted_says_why() {
     refused(&["--on", "a/b=read"], "'a/b' is not permitted");
     refused(&["--on", "People=read", "--expires", "soon"], "neither a number of days");
     refused(&["--on", "People=read", "--expires", "2001-01-01"], "must be a date in the future");
+    refused(&["--on", "People=read", "--expires", "0d"], "gives the key no time to be used");
     refused(&["--on", "People=read", "--for", text(&server.made.file("settings.json"))], "settings.json");
+    let of_version_1 = server.made.file("old.crt");
+    std::fs::write(&of_version_1, OF_VERSION_1).unwrap();
+    refused(&["--on", "People=read", "--for", text(&of_version_1)], "no client can connect with it");
     check_refused(server.with_key("a key", &["status"]), "characters that no key has");
     let plain = Program::in_memory();
     let list = ["access", "list", "--url", &plain.url, "--api-key", "rookery_x"];

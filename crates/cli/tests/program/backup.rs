@@ -91,7 +91,64 @@ fn a_task_is_run_and_its_status_shown() {
     assert!(said.contains("incremental-backup"), "{said}");
     let status = server.succeeds(&["backup", "status", "-d", "People"]);
     assert!(status.contains("nightly") && status.contains("enabled") && !status.contains("never"), "{status}");
-    server.fails(&["backup", "run", "-d", "People", "--task", "weekly"], "weekly");
+    let expected = "there is no backup task 'weekly'; the database has 'nightly'";
+    server.fails(&["backup", "run", "-d", "People", "--task", "weekly"], expected);
+}
+
+#[test]
+fn the_status_of_a_failed_task_has_the_whole_reason() {
+    let server = Server::start();
+    let file = server.folder.path().join("a file where the folder of the backups should be");
+    std::fs::write(&file, "").unwrap();
+    let body = format!(
+        r#"{{"Name":"nightly","FullBackupFrequency":"0 2 * * *","LocalSettings":{{"FolderPath":"{}"}}}}"#,
+        file.display()
+    );
+    assert!(server.program.request("POST", "/databases/People/admin/periodic-backup", &body).contains("TaskId"));
+    server.fails(&["backup", "run", "-d", "People", "--task", "nightly"], "a file where the folder");
+    let (has_succeeded, status, err) = server.call(&["backup", "status", "-d", "People"]);
+    assert!(!has_succeeded && err.is_empty(), "{err}");
+    let reason = status.lines().find(|line| line.starts_with("nightly failed: ")).unwrap_or_else(|| panic!("{status}"));
+    assert!(reason.contains(text(&file)) && !reason.contains('…'), "{status}");
+}
+
+/// Definitions of server-wide backups are of the server, not of the database.
+#[test]
+fn a_restore_names_the_server_wide_backups_that_are_missing() {
+    let server = Server::start();
+    let place = server.folder.path().join("backups");
+    let server_wide = format!(
+        r#"{{"Name":"all","FullBackupFrequency":"0 2 * * *","LocalSettings":{{"FolderPath":"{}"}}}}"#,
+        place.join("all").display()
+    );
+    let put = server.program.request("PUT", "/admin/configuration/server-wide/backup", &server_wide);
+    assert!(put.starts_with("HTTP/1.1 200"), "{put}");
+    let own = server_wide.replace("\"all\"", "\"own\"");
+    assert!(server.program.request("POST", "/databases/People/admin/periodic-backup", &own).contains("TaskId"));
+    let dump = place.join("one");
+    server.succeeds(&["backup", "run", "-d", "People", "--to", text(&dump)]);
+    let folder = only_folder(&dump);
+    let here = server.succeeds(&["restore", &folder, "-d", "Here"]);
+    assert!(here.contains("write to its places: 'own'.") && !here.contains("server-wide"), "{here}");
+    let gone = server.program.request("DELETE", "/admin/configuration/server-wide/task?type=Backup&name=all", "");
+    assert!(gone.starts_with("HTTP/1.1 200"), "{gone}");
+    let elsewhere = server.succeeds(&["restore", &folder, "-d", "Elsewhere", "--disable-tasks"]);
+    let expected = "The server-wide backups of the original do not cover the database on this server: 'all'.";
+    assert!(elsewhere.contains(expected) && !elsewhere.contains("'own'"), "{elsewhere}");
+}
+
+#[test]
+fn a_backup_that_is_cut_off_says_so() {
+    let server = Server::start();
+    let place = server.folder.path().join("backups");
+    server.succeeds(&["backup", "run", "-d", "People", "--to", text(&place)]);
+    let folder = only_folder(&place);
+    let file = std::fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+    let content = std::fs::read(&file).unwrap();
+    for size in [content.len() / 2, 0] {
+        std::fs::write(&file, &content[..size]).unwrap();
+        server.fails(&["backup", "verify", &folder], "cannot be restored: the file is empty or cut off");
+    }
 }
 
 #[test]
@@ -137,7 +194,9 @@ fn a_database_comes_back_as_it_was_at_a_time() {
     let verified = server.succeeds(&["backup", "verify", place, "--until-transaction", &last, "--of", "People"]);
     assert!(verified.starts_with("The backup can be restored: it has 7 documents.\n"), "{verified}");
     let after = ["restore", place, "-d", "After", "--until", "2999-01-01T00:00:00Z", "--disable-tasks"];
-    assert!(server.succeeds(&after).contains("with 7 documents"));
+    let restored = server.succeeds(&after);
+    assert!(restored.contains("with 7 documents"), "{restored}");
+    assert!(restored.contains(". The archive ends there, before the time that was asked for.\n"), "{restored}");
     server.fails(&["restore", place, "-d", "Other", "--until", "yesterday"], "a time in UTC");
     server
         .fails(&["restore", place, "-d", "Other", "--until", "2020-01-01T00:00:00Z"], "no snapshot precedes the state");

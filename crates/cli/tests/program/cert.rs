@@ -1,6 +1,9 @@
 //! `rookery cert`, and the commands over HTTPS with the certificates that it makes.
 
-use std::os::unix::fs::PermissionsExt;
+use std::fs::Permissions;
+use std::io::Read;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -60,6 +63,11 @@ fn show(file: &Path) -> String {
     out
 }
 
+/// Who may read, write and execute a file.
+fn mode(file: &Path) -> u32 {
+    std::fs::metadata(file).unwrap().permissions().mode() & 0o777
+}
+
 fn line<'a>(shown: &'a str, name: &str) -> &'a str {
     shown.lines().find_map(|line| line.strip_prefix(name)).unwrap().trim()
 }
@@ -73,9 +81,10 @@ fn two_commands_make_a_server_with_https() {
         made.said
     );
     for name in ["ca.key", "server.pfx", "admin.pfx", "admin.pem", "settings.json"] {
-        let mode = std::fs::metadata(made.file(name)).unwrap().permissions().mode();
-        assert_eq!(mode & 0o777, 0o600, "{name}");
+        assert_eq!(mode(&made.file(name)), 0o600, "{name}");
     }
+    let thumbprint = line(&show(&made.file("admin.pem")), "Thumbprint:").to_owned();
+    assert!(made.said.contains(&format!("Security.WellKnownCertificates.Admin, is {thumbprint}.")), "{}", made.said);
     let shown = show(&made.file("server.pfx"));
     assert_eq!(line(&shown, "Hosts:"), "db.example, 10.1.2.3, localhost, 127.0.0.1, ::1");
     assert_eq!(shown, show(&made.file("server.crt")));
@@ -160,6 +169,46 @@ fn a_renewed_certificate_has_the_same_hosts_and_authority() {
     assert!(is_content, "{err}");
 }
 
+/// The service runs as a user of its own, who reads the file by its group.
+#[test]
+fn a_renewed_certificate_keeps_owner_group_and_mode() {
+    let made = Certificates::create(&[]);
+    let (pfx, certificate) = (made.file("server.pfx"), made.file("server.crt"));
+    std::fs::set_permissions(&pfx, Permissions::from_mode(0o640)).unwrap();
+    let owner = |file: &Path| std::fs::metadata(file).map(|file| (file.uid(), file.gid())).unwrap();
+    let is_root = owner(&pfx).0 == 0;
+    if is_root {
+        chown(&pfx, Some(0), Some(54_321)).unwrap();
+        chown(&certificate, Some(54_320), Some(54_321)).unwrap();
+    }
+    let before = (owner(&pfx), owner(&certificate));
+    // A renewal that was cut off left this one.
+    std::fs::write(made.file("server.pfx.new"), "half").unwrap();
+    let (is_content, _, err) = outcome(cert(&made.path, "renew", &[]));
+    assert!(is_content && err.is_empty(), "{err}");
+    assert_eq!((mode(&pfx), mode(&certificate)), (0o640, 0o644));
+    assert_eq!((owner(&pfx), owner(&certificate)), before);
+    assert_eq!(mode(&made.file("server.pfx.old")), 0o640);
+    assert!(!made.file("server.pfx.new").exists());
+    if is_root {
+        // Somebody who cannot give files away.
+        let user = 54_322;
+        for entry in [&made.path, &made.file("ca.key"), &certificate] {
+            chown(entry, Some(user), Some(user)).unwrap();
+        }
+        let program = made.path.join("rookery");
+        std::fs::copy(env!("CARGO_BIN_EXE_rookery"), &program).unwrap();
+        std::fs::set_permissions(made.path.parent().unwrap(), Permissions::from_mode(0o755)).unwrap();
+        let mut renew = Command::new(&program);
+        renew.args(["cert", "renew", "--folder", text(&made.path)]).current_dir("/").uid(user).gid(user);
+        let (is_content, _, err) = outcome(renew);
+        let advice = format!("chown 0:54321 {path} && chmod 640 {path}\n", path = pfx.display());
+        assert!(is_content && err.ends_with(&advice) && err.lines().count() == 1, "{err}");
+        // Its own group must not read the key in place of the former one.
+        assert_eq!(mode(&pfx), 0o600);
+    }
+}
+
 #[test]
 fn nothing_is_overwritten_and_names_are_checked() {
     let made = Certificates::create(&[]);
@@ -180,4 +229,60 @@ fn nothing_is_overwritten_and_names_are_checked() {
     std::fs::write(folder.path().join("x"), "no certificate").unwrap();
     let (is_content, _, err) = outcome(rookery(&["cert", "show", text(&folder.path().join("x"))]));
     assert!(!is_content && err.contains("is not a PFX file"), "{err}");
+}
+
+/// As an operator edits it: the lines of HTTPS without their marks, and the thumbprint that `cert create` prints.
+#[test]
+fn the_settings_of_the_package_can_be_uncommented() {
+    let made = Certificates::create(&[]);
+    let settings = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/settings.json");
+    let text_of = |path: &str| text(&made.file(path)).to_owned();
+    let sample = std::fs::read_to_string(settings).unwrap();
+    let sample = sample.replace("/etc/rookery/certificates/server.pfx", &text_of("server.pfx"));
+    let sample = sample.replace("/var/lib/rookery/data", &text_of("data")).replace("/var/log/rookery", &text_of("log"));
+    let mine = made.file("mine.json");
+    let check = |content: &str| {
+        std::fs::write(&mine, content).unwrap();
+        outcome(rookery(&["serve", "--check-config", "--config-path", text(&mine)]))
+    };
+    let (is_content, out, err) = check(&sample);
+    assert!(is_content && out == "the settings are valid\n", "{out}{err}");
+    let edited = sample.replace("  // \"", "  \"");
+    let (is_content, _, err) = check(&edited);
+    assert!(
+        !is_content && err.contains("Security.WellKnownCertificates.Admin") && err.contains("is no thumbprint"),
+        "{err}"
+    );
+    let thumbprint = line(&show(&made.file("admin.pem")), "Thumbprint:").to_owned();
+    let edited = edited.replace("the thumbprint that 'rookery cert create' prints", &thumbprint);
+    let (is_content, out, err) = check(&edited);
+    assert!(is_content && out == "the settings are valid\n", "{out}{err}");
+    assert!(!made.file("data").exists() && !made.file("log").exists());
+    // Nobody could get in.
+    let (is_content, out, err) = check(&edited.replace(&thumbprint, ""));
+    assert!(
+        is_content && out.contains("warning: unless the data folder has one, no administrator has a certificate"),
+        "{out}{err}"
+    );
+}
+
+#[test]
+fn a_server_that_no_administrator_can_use_says_so_until_there_is_one() {
+    let made = Certificates::create(&[]);
+    let (pfx, data) = (made.file("server.pfx"), made.file("data"));
+    let log_of_start = |act: &dyn Fn(&Program)| {
+        let certificate = format!("--Security.Certificate.Path={}", text(&pfx));
+        let arguments = ["serve", "--url", "https://127.0.0.1:0", "--data", text(&data), &certificate];
+        let mut program = Program::start_with(&arguments, Stdio::piped());
+        act(&program);
+        assert!(program.terminate().1);
+        let mut log = String::new();
+        program.child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+        log
+    };
+    let grant = ["access", "grant", "ann", "--clearance", "operator"];
+    let first = log_of_start(&|program| assert!(outcome(made.call(program, &grant, "server.pfx")).0));
+    assert!(first.contains("no administrator has a certificate or API key"), "{first}");
+    let second = log_of_start(&|_| {});
+    assert!(!second.contains("no administrator"), "{second}");
 }

@@ -107,6 +107,31 @@ fn a_quote_that_nobody_closes_is_told_with_its_lines() {
 }
 
 #[test]
+fn a_part_of_a_dump_is_imported_without_what_belongs_to_the_rest() {
+    let program = Program::in_memory();
+    let folder = tempfile::tempdir().unwrap();
+    let dump = folder.path().join("shop.ravendbdump");
+    let counters = |id: &str| {
+        format!(
+            r#"{{"DocId":"{id}","Values":{{"@dbIds":["BBBBBBBBBBBBBBBBBBBBBA"],"@names":{{}},"@vals":{{"likes":[5,2]}}}}}}"#
+        )
+    };
+    let content = format!(
+        r#"{{"Docs":[{{"@metadata":{{"@collection":"Orders","@id":"o/1"}}}},{{"@metadata":{{"@collection":"Users","@id":"u/1"}}}}],
+        "CounterGroups":[{},{}]}}"#,
+        counters("o/1"),
+        counters("u/1")
+    );
+    std::fs::write(&dump, content).unwrap();
+    let (is_content, out, err) = outcome(import(&program, "Shop", &dump, &["--collection", "Orders"]));
+    assert!(is_content && out.starts_with("1 document") && err.is_empty(), "{out}{err}");
+    assert!(program.get("/databases/Shop/counters?docId=o/1").contains("\"TotalValue\":5"));
+    let (is_content, out, err) = outcome(import(&program, "Shop2", &dump, &["--collection", "Nope"]));
+    assert!(!is_content && out.starts_with("0 documents"), "{out}{err}");
+    assert!(err.contains("has no documents of the collection 'Nope' that could be imported"), "{err}");
+}
+
+#[test]
 fn tables_are_read_with_any_separator_and_as_utf_16() {
     let folder = tempfile::tempdir().unwrap();
     let program = Program::in_memory();

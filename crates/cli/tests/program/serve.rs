@@ -108,6 +108,10 @@ fn what_is_wrong_is_said_and_nothing_is_started() {
     check(&both, "error: Limits.BlockingThreads = '0' (from the flag): expected a whole number from 1 to 1024");
     check(&["--ServerUrl=http://127.0.0.1:0/foo"], "expected scheme, host and port");
     check(&["--config-path", "/nonexistent.json"], "/nonexistent.json");
+    let checked = ["serve", "--check-config", "--url", "http://127.0.0.1:0"];
+    check(&[&checked[..], &["--data", "/proc/nope"]].concat(), "cannot open the data directory /proc/nope");
+    let audit = ["--in-memory", "--Security.AuditLog.FolderPath=/proc/x"];
+    check(&[&checked[..], &audit].concat(), "cannot write the audit log in /proc/x");
     check(&["--DataDri=x"], "unknown flag --DataDri; did you mean --DataDir?");
     // The cause is said once.
     let file = tempfile::NamedTempFile::new().unwrap();

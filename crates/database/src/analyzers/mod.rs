@@ -43,17 +43,13 @@ pub(crate) fn check(analyzers: &Value) -> Result<()> {
     })
 }
 
-/// Leaves out of a record the analyzers that are not served.
-pub(crate) fn leave_out_unserved(record: &mut Value) {
-    let Some(Value::Object(members)) = record.get(ANALYZERS).cloned() else { return };
-    let mut kept = Value::object();
-    for (name, given) in members {
-        match read(&given) {
-            Ok(_) => kept.set(&name, given),
-            Err(error) => tracing::warn!(analyzer = name, %error, "an analyzer of the backup is left out"),
-        }
-    }
-    record.set(ANALYZERS, kept);
+/// The analyzers of a record without those that are not served.
+///
+/// * `left_out`: is given the name of each of these, and the reason.
+pub(crate) fn without_unserved(analyzers: &Value, mut left_out: impl FnMut(&str, &Error)) -> Value {
+    let Value::Object(members) = analyzers else { return analyzers.clone() };
+    let is_served = |(name, given): &&(String, Value)| read(given).inspect_err(|error| left_out(name, error)).is_ok();
+    Value::Object(members.iter().filter(is_served).cloned().collect())
 }
 
 fn check_count(count: usize) -> Result<()> {

@@ -269,17 +269,31 @@ pub(crate) fn check_tasks(tasks: &Value) -> Result<()> {
         }
         Value::Array(tasks) => {
             let mut ids = Vec::with_capacity(tasks.len());
-            for task in tasks {
-                let task = read_from_record(task)?;
-                if task.id == 0 || ids.contains(&task.id) {
-                    return Err(bad(format!("each of '{PERIODIC_BACKUPS}' must have a 'TaskId' of its own")));
-                }
-                ids.push(task.id);
-            }
-            Ok(())
+            tasks.iter().try_for_each(|task| check_task(task, &mut ids))
         }
         _ => Err(bad(format!("'{PERIODIC_BACKUPS}' must be an array"))),
     }
+}
+
+/// Refuses one task of a record.
+///
+/// * `ids`: of the tasks before it; its own is added.
+///
+/// # Errors
+///
+/// As [`check_tasks`].
+pub(super) fn check_task(task: &Value, ids: &mut Vec<u64>) -> Result<()> {
+    let task = read_from_record(task)?;
+    if task.id == 0 || ids.contains(&task.id) {
+        return Err(bad(format!("each of '{PERIODIC_BACKUPS}' must have a 'TaskId' of its own")));
+    }
+    if ids.len() >= BACKUP_TASKS_MAX {
+        return Err(bad(format!(
+            "'{PERIODIC_BACKUPS}' has more tasks than the limit BACKUP_TASKS_MAX = {BACKUP_TASKS_MAX}"
+        )));
+    }
+    ids.push(task.id);
+    Ok(())
 }
 
 /// The name of a task that has none, as RavenDB makes it.

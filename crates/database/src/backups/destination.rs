@@ -242,22 +242,23 @@ mod tests {
     }
 
     /// Makes folders below each other, so that the path of the last one is longer than the system takes: it cannot be read, by root either.
-    fn make_too_deep(below: &Path, last: &str) {
+    fn make_too_deep(below: &Path, last: &str) -> rustix::io::Result<()> {
         const PATH_SIZE_MAX: usize = 4096;
         const NAME_SIZE: usize = 200;
         let mut size = below.as_os_str().len();
         let flags = OFlags::DIRECTORY | OFlags::RDONLY;
-        let mut at = openat(CWD, below, flags, Mode::empty()).unwrap();
+        let mut at = openat(CWD, below, flags, Mode::empty())?;
         let mut enter = |name: &str| {
-            mkdirat(&at, name, Mode::RWXU).unwrap();
-            at = openat(&at, name, flags, Mode::empty()).unwrap();
+            mkdirat(&at, name, Mode::RWXU)?;
+            at = openat(&at, name, flags, Mode::empty())?;
+            Ok(())
         };
         while size + 1 + last.len() < PATH_SIZE_MAX {
             let name = "d".repeat(NAME_SIZE.min(PATH_SIZE_MAX - 2 - size));
-            enter(&name);
+            enter(&name)?;
             size += 1 + name.len();
         }
-        enter(last);
+        enter(last)
     }
 
     #[test]
@@ -267,11 +268,11 @@ mod tests {
         let destination = FolderDestination::new(place.path());
         fs::create_dir(place.path().join(OWN)).unwrap();
         fs::write(place.path().join(OWN).join("file"), "x").unwrap();
-        make_too_deep(place.path(), "a-folder-that-has-another-name-than-backups");
+        make_too_deep(place.path(), "a-folder-that-has-another-name-than-backups").unwrap();
         let files: Vec<String> = destination.list("").unwrap().into_iter().map(|file| file.path).collect();
         assert_eq!(files, [format!("{OWN}/file")]);
         let place = tempfile::tempdir().unwrap();
-        make_too_deep(place.path(), OWN);
+        make_too_deep(place.path(), OWN).unwrap();
         let refused = FolderDestination::new(place.path()).list("").unwrap_err().to_string();
         assert!(refused.contains("too long"), "{refused}");
     }

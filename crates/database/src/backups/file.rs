@@ -150,7 +150,10 @@ impl OpenedFile {
 
 impl Read for OpenedFile {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        self.dump.read(out)
+        self.dump.read(out).map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => io::Error::new(error.kind(), "the file is empty or cut off"),
+            _ => error,
+        })
     }
 }
 

@@ -20,7 +20,7 @@
 //! * `run`: one backup. `targets`: the places that it goes to, each by itself. `tasks`: the thread that begins them. `status`: what is remembered of each.
 //! * `snapshot`: the other kind of file, an image of the storage.
 //! * `archive`: the journal, beside the backups of a task with `PointInTime`.
-//! * `points` and `restore`: the way back.
+//! * `points` and `restore`: the way back; `restored_record`: what of the settings comes along.
 
 mod administration;
 mod archive;
@@ -32,6 +32,7 @@ mod file;
 mod names;
 mod points;
 mod restore;
+mod restored_record;
 mod result;
 mod retention;
 mod run;

@@ -17,16 +17,17 @@ use super::configuration::bad;
 use super::destination::Destination;
 use super::encryption::BackupKey;
 use super::names::{BackupName, FileKind};
-use super::{BackupTask, Until, file, points, snapshot};
+use super::server_wide::is_server_wide;
+use super::{BackupTask, Until, file, points, restored_record, snapshot};
 use crate::database::DatabaseRef;
 use crate::databases::Opening;
 use crate::entry::{DatabaseEntry, Previous};
 use crate::limits::BACKUP_PIECE_SIZE;
 use crate::request_ids::Request;
-use crate::smuggler::{ItemType, SmugglerOptions, SmugglerResult, restored_record};
+use crate::smuggler::{ItemType, ItemTypes, SmugglerOptions, SmugglerResult, over_image};
 use crate::{
     Database, DatabaseRecord, Databases, Error, Operation, OperationId, OperationResult, OperationStatus, Progress,
-    Result, analyzers, name, record_properties,
+    Result, name,
 };
 
 /// What is to be restored.
@@ -164,6 +165,10 @@ impl Restore {
             let count = unfinished.database.read().statistics()?.documents().count;
             counts.count(ItemType::Documents, count, 0);
         }
+        let is_over_image = snapshot.is_some() && self.files.len() > 1;
+        if is_over_image {
+            over_image::prepare(&unfinished.database)?;
+        }
         for (number, (_, file)) in self.files.iter().enumerate().skip(usize::from(snapshot.is_some())) {
             let is_last = number + 1 == self.files.len();
             let before = number.checked_sub(1).and_then(|before| Some(self.files.get(before)?.1.as_str()));
@@ -171,14 +176,29 @@ impl Restore {
             counts.add(&read);
             record = dumped.unwrap_or(record);
         }
+        if is_over_image {
+            over_image::remove_orphaned_guards(&unfinished.database)?;
+        }
+        if snapshot.is_some() && self.request.skips_indexes {
+            unfinished.database.indexes().retain(|_| false)?;
+        }
+        let record = restored_record::acceptable(&record, &mut counts);
         if !self.request.is_trial {
             let tasks = BackupTask::of_record(&record);
-            let enabled: Vec<&str> =
-                tasks.iter().filter(|task| !task.is_disabled).map(|task| task.name.as_str()).collect();
+            let own = tasks.iter().filter(|task| !task.is_disabled && !is_server_wide(task));
+            let enabled: Vec<&str> = own.map(|task| task.name.as_str()).collect();
             if !enabled.is_empty() && !self.request.disables_tasks {
                 let names = enabled.join("', '");
                 counts.warn(&format!(
                     "The backup tasks of the original are enabled, and write to its places: '{names}'."
+                ));
+            }
+            let missing = self.databases.missing_server_wide_backups(&record, &self.request.name)?;
+            if !missing.is_empty() {
+                counts.warn(&format!(
+                    "The server-wide backups of the original do not cover the database on this server: '{}'. Define them here, or give the \
+                     database a backup task of its own.",
+                    missing.join("', '")
                 ));
             }
             unfinished.make_known(&self.request, record)?;
@@ -221,11 +241,15 @@ impl Restore {
             !self.operation.is_killed()
         };
         let (reached, record) = plan.replay(&*self.request.source, self.key.as_ref(), documents, &mut progress)?;
-        counts.info(&format!("The state is that of transaction {}, of {}.", reached.transaction, reached.time));
+        let end = match plan.is_past_end() {
+            true => ". The archive ends there, before the time that was asked for",
+            false => "",
+        };
+        counts.info(&format!("The state is that of transaction {}, of {}{end}.", reached.transaction, reached.time));
         Ok(record)
     }
 
-    /// Imports one file. Definitions of indexes and the record count as the last one has them.
+    /// Imports one file. The record and definitions of indexes and subscriptions count as the last one has them.
     ///
     /// * `before`: the file before it. It must be the one that this one goes on from, if it says so: one between them was lost otherwise.
     fn read_file(
@@ -241,13 +265,17 @@ impl Restore {
             SmugglerOptions { includes_artificial: true, skips_revisions: true, ..SmugglerOptions::default() };
         options.types = options.types.with(ItemType::Tombstones).with(ItemType::CompareExchangeTombstones);
         if !is_last {
-            options.types = options.types.without(ItemType::Indexes).without(ItemType::DatabaseRecord);
+            let defining = [ItemType::Indexes, ItemType::Subscriptions, ItemType::DatabaseRecord];
+            options.types = defining.into_iter().fold(options.types, ItemTypes::without);
         } else if self.request.skips_indexes {
             options.types = options.types.without(ItemType::Indexes);
         }
         let opened = file::open(self.request.source.get(file)?, self.key.as_ref());
         let mut dump = opened.map_err(|error| failed(error.to_string()))?;
         let mut import = database.import(None, options, &[])?;
+        if is_last && before.is_some() {
+            import.replace_definitions()?;
+        }
         let mut piece = vec![0; BACKUP_PIECE_SIZE];
         let mut is_closed = false;
         let fed = loop {
@@ -394,20 +422,12 @@ impl<'d> Unfinished<'d> {
     }
 
     /// Makes the database one of the node, in one transaction.
-    fn make_known(mut self, request: &RestoreRequest, record: Value) -> Result<()> {
+    ///
+    /// * `record`: acceptable.
+    fn make_known(mut self, request: &RestoreRequest, mut record: Value) -> Result<()> {
         let (databases, name) = (self.databases, request.name.as_str());
-        let mut record = restored_record(&record);
-        analyzers::leave_out_unserved(&mut record);
-        if record_properties::check(&record).is_err() {
-            // Settings of another version do not keep anybody from the documents.
-            tracing::warn!(
-                database = name,
-                "the settings of the database in the backup are not acceptable here, and left out"
-            );
-            record = Value::object();
-        }
-        let tasks =
-            restored_tasks(record.get(super::PERIODIC_BACKUPS), request.disables_tasks, databases.clock().now());
+        let now = databases.clock().now();
+        let tasks = restored_record::as_new_tasks(record.get(super::PERIODIC_BACKUPS), request.disables_tasks, now);
         record.set(super::PERIODIC_BACKUPS, tasks);
         let change = Request::new("restore", &[name], None)?;
         let _changing = databases.changing.lock();
@@ -435,17 +455,4 @@ impl<'d> Unfinished<'d> {
         tracing::info!(database = name, "database created by a restore");
         Ok(())
     }
-}
-
-/// Tasks of a database that is restored: as new ones, so that none runs at once for a time that has passed.
-fn restored_tasks(tasks: Option<&Value>, is_disabled: bool, now: Date) -> Value {
-    let Some(Value::Array(tasks)) = tasks else { return Value::Null };
-    let mut tasks = tasks.clone();
-    for task in &mut tasks {
-        task.set("CreatedAt", Value::String(now.to_string()));
-        if is_disabled {
-            task.set("Disabled", true.into());
-        }
-    }
-    Value::Array(tasks)
 }

@@ -164,6 +164,24 @@ impl Databases {
         self.change_server_wide(&request, all)
     }
 
+    /// The names of the backups of all databases that a record has enabled tasks of, and that back up no database of this name here.
+    ///
+    /// * `record`: that of another node, or from another time.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails.
+    pub(crate) fn missing_server_wide_backups(&self, record: &Value, database: &str) -> Result<Vec<String>> {
+        let Some(Value::Array(tasks)) = record.get(PERIODIC_BACKUPS) else { return Ok(Vec::new()) };
+        let all = self.server_wide_backups()?;
+        let is_enabled = |task: &&Value| task.get("Disabled") != Some(&Value::Bool(true));
+        let names = tasks.iter().filter(is_enabled).filter_map(server_wide_name);
+        let covers =
+            |backup: &Value, name: &str| named(backup, name) && is_enabled(&backup) && !excludes(backup, database);
+        let missing = names.filter(|name| !all.iter().any(|backup| covers(backup, name)));
+        Ok(missing.map(str::to_owned).collect())
+    }
+
     /// Stores the backups of all databases, and gives each database its tasks, in one transaction.
     fn change_server_wide(&self, request: &Request, all: Vec<Value>) -> Result<u64> {
         let entries: Vec<Arc<DatabaseEntry>> = self.names.all();
@@ -186,11 +204,7 @@ pub(crate) fn set_tasks(record: &mut Value, all: &[Value]) {
         _ => Vec::new(),
     };
     tasks.retain(|task| server_wide_name(task).is_none());
-    let excludes = |backup: &Value| {
-        let excluded = excluded(backup).unwrap_or_default();
-        excluded.iter().any(|name| name.eq_ignore_ascii_case(&database))
-    };
-    let own = all.iter().filter(|backup| !excludes(backup));
+    let own = all.iter().filter(|backup| !excludes(backup, &database));
     tasks.extend(own.map(|backup| without_keys(&task_of(backup, &database))));
     record.set(PERIODIC_BACKUPS, Value::Array(tasks));
 }
@@ -211,6 +225,11 @@ fn task_of(backup: &Value, database: &str) -> Value {
         task.set(kind.settings_name(), settings);
     }
     task
+}
+
+/// Whether a backup of all databases leaves one out.
+fn excludes(backup: &Value, database: &str) -> bool {
+    excluded(backup).unwrap_or_default().iter().any(|name| name.eq_ignore_ascii_case(database))
 }
 
 fn unknown(name: &str) -> Error {

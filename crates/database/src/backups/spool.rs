@@ -17,7 +17,7 @@ pub(crate) struct Spool(PathBuf);
 impl Spool {
     /// At a path, whose folder is made.
     pub fn at(path: PathBuf) -> Result<Spool> {
-        folders::make(path.parent().unwrap_or(&path))?;
+        folders::make(path.parent().unwrap_or(&path)).map_err(with_advice)?;
         Ok(Spool(path))
     }
 
@@ -31,7 +31,18 @@ impl Spool {
     }
 
     pub fn create(&self) -> Result<File> {
-        create_private(&self.0).map_err(|error| Error::io("create", &self.0, error))
+        create_private(&self.0).map_err(|error| with_advice(Error::io("create", &self.0, error)))
+    }
+}
+
+/// Adds to an error what allows the server to write there. A service of systemd sees all but its own folders as read-only.
+fn with_advice(error: Error) -> Error {
+    match error {
+        Error::Io { operation, path, source } if source.kind() == std::io::ErrorKind::ReadOnlyFilesystem => {
+            let advice = format!("{source}. A service of systemd needs the setting ReadWritePaths for this folder");
+            Error::io(operation, &path, std::io::Error::new(source.kind(), advice))
+        }
+        error => error,
     }
 }
 

@@ -19,7 +19,7 @@ use super::run::{Backup, BackupDone};
 use super::status::BackupStatus;
 use super::targets::Targets;
 use super::{archive, retention};
-use crate::clock::{Clock, later};
+use crate::clock::{Clock, later, sleep_until};
 use crate::limits::{BACKUP_RETRY_MAX, BACKUP_RETRY_MIN, BACKUPS_AT_ONCE_MAX, BACKUPS_WAITING_MAX};
 use crate::threads::{OnDemandThread, join_others};
 use crate::tombstones::TombstonesKept;
@@ -38,13 +38,15 @@ pub struct BackupStarted {
     pub operation: Arc<Operation>,
 }
 
-/// A backup of a task that is being made.
+/// A backup of a task that is being made, or waits for its turn.
 #[derive(Clone, Debug)]
 pub struct RunningBackup {
     /// Its operation.
     pub operation: Arc<Operation>,
     /// Whether it is of all of the database.
     pub is_full: bool,
+    /// Whether others have to end before it begins.
+    pub is_waiting: bool,
 }
 
 struct Shared {
@@ -66,10 +68,14 @@ struct State {
     is_closed: bool,
     /// All that was due up to this time was begun.
     begun_until: Date,
+    /// What the thread read the clock as, the last time.
+    clock_read: Date,
 }
 
 struct Planned {
     task: Arc<BackupTask>,
+    /// After the last backup.
+    status: Option<BackupStatus>,
     next: Option<NextRun>,
     /// Failures in a row.
     failures: u32,
@@ -126,7 +132,8 @@ impl BackupTasks {
                 .map(|task| {
                     let status = statuses.iter().find(|status| status.task_id == task.id);
                     let next = next_time(&task, status, now);
-                    (task.id, Planned { failures: failures(task.id), task: Arc::new(task), next })
+                    let (failures, status) = (failures(task.id), status.cloned());
+                    (task.id, Planned { task: Arc::new(task), status, next, failures })
                 })
                 .collect();
             state.tasks.retain(|(name, _), _| *name != database);
@@ -147,8 +154,9 @@ impl BackupTasks {
         let database = database.to_lowercase();
         let state = self.shared.state.lock();
         let is_it = |job: &&Job| job.database == database && job.task.as_ref().is_some_and(|of| of.id == task);
-        let job = state.running.iter().find(is_it).or_else(|| state.waiting.iter().find(is_it))?;
-        Some(RunningBackup { operation: job.operation.clone(), is_full: job.is_full })
+        let running = state.running.iter().find(is_it).map(|job| (job, false));
+        let (job, is_waiting) = running.or_else(|| Some((state.waiting.iter().find(is_it)?, true)))?;
+        Some(RunningBackup { operation: job.operation.clone(), is_full: job.is_full, is_waiting })
     }
 
     /// Begins a backup, or has it wait for its turn. One of the same task that runs or waits is given in its place.
@@ -219,6 +227,15 @@ impl State {
         self.tasks.values().any(|planned| planned.next.is_some_and(|next| next.at <= now))
     }
 
+    /// Notes the time. If the clock went back, tasks are planned anew: the times that the wrong clock gave may be far away.
+    fn note_time(&mut self, now: Date) {
+        if now < std::mem::replace(&mut self.clock_read, now) {
+            for planned in self.tasks.values_mut().filter(|planned| planned.next.is_some()) {
+                planned.next = next_time(&planned.task, planned.status.as_ref(), now);
+            }
+        }
+    }
+
     fn is_at_rest(&self) -> bool {
         self.waiting.is_empty() && self.running.is_empty()
     }
@@ -286,6 +303,7 @@ impl Shared {
                 self.spawn(&mut state, job);
             }
             let now = self.clock.now();
+            state.note_time(now);
             let due: Vec<(String, Arc<BackupTask>, bool)> = state
                 .tasks
                 .iter_mut()
@@ -307,7 +325,7 @@ impl Shared {
             state.begun_until = now;
             self.changed.notify_all();
             let next = state.tasks.values().filter_map(|planned| planned.next).map(|next| next.at).min();
-            match next.map(|next| self.clock.time_until(next)) {
+            match next.map(|next| sleep_until(&*self.clock, next)) {
                 Some(Some(time)) => _ = self.changed.wait_for(&mut state, time),
                 _ => self.changed.wait(&mut state),
             }
@@ -543,6 +561,7 @@ impl Shared {
             Some(_) => planned.failures.saturating_add(1),
         };
         let next = next_time(&planned.task, status.as_ref(), now);
+        planned.status = status;
         planned.next = match error {
             None => next,
             Some(_) => {
@@ -560,8 +579,9 @@ impl Shared {
         let now = self.clock.now();
         let mut state = self.state.lock();
         self.changed.notify_all();
-        let is_behind =
-            |state: &State| state.has_thread && (state.begun_until < now || state.has_due(now)) || !state.is_at_rest();
+        // The clock may have been moved back, and again meanwhile.
+        let has_begun = |state: &State| state.begun_until == self.clock.now() && !state.has_due(now);
+        let is_behind = |state: &State| state.has_thread && !has_begun(state) || !state.is_at_rest();
         while !state.is_closed && is_behind(&state) {
             self.changed.wait(&mut state);
         }
@@ -588,8 +608,11 @@ fn next_time(task: &BackupTask, status: Option<&BackupStatus>, now: Date) -> Opt
         return None;
     }
     let created = task.value.get("CreatedAt").and_then(json::Value::as_str).and_then(Date::parse).unwrap_or(now);
-    let last_full = status.and_then(|status| status.last_full);
-    let last = last_full.max(status.and_then(|status| status.last_incremental));
+    // A time to come is of a clock that went back since: the backup counts as one of now.
+    let past = |time: Date| time.min(now);
+    let created = past(created);
+    let last_full = status.and_then(|status| status.last_full).map(past);
+    let last = last_full.max(status.and_then(|status| status.last_incremental).map(past));
     let full = task.full.as_ref().and_then(|schedule| schedule.next(last_full.unwrap_or(created)));
     let incremental = task.incremental.as_ref().and_then(|schedule| schedule.next(last.unwrap_or(created)));
     let (at, is_full) = match (full, incremental) {

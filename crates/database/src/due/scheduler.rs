@@ -15,7 +15,7 @@ use documents::{Date, DueKind};
 use parking_lot::{Condvar, Mutex};
 
 use super::settings::{DueSettings, DueTask};
-use crate::clock::{Clock, later};
+use crate::clock::{Clock, later, sleep_until};
 use crate::threads::OnDemandThread;
 use crate::{Database, Result};
 
@@ -152,7 +152,7 @@ impl Shared {
                 state.done_until = now;
                 self.changed.notify_all();
                 let next = state.tasks.values().map(|task| task.next).min().unwrap_or(now);
-                match self.clock.time_until(next) {
+                match sleep_until(&*self.clock, next) {
                     Some(time) => _ = self.changed.wait_for(&mut state, time),
                     None => self.changed.wait(&mut state),
                 }

@@ -447,6 +447,24 @@ impl Indexes {
         Ok(true)
     }
 
+    /// Removes all whose definitions are not kept, locked or not, and those that could not be opened.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails.
+    pub(crate) fn retain(&self, is_kept: impl Fn(&IndexDefinition) -> bool) -> Result<()> {
+        let _changing = self.changing.lock();
+        for index in self.open.load_full().iter().filter(|index| !is_kept(index.definition())) {
+            self.remove_open(index)?;
+        }
+        let database = self.database()?;
+        for stored in StoredIndex::all(&database.read())?.iter().filter(|stored| !is_kept(&stored.definition)) {
+            let deletion = StoredIndex::delete(&stored.definition.name(), stored.is_replacement);
+            database.write_blocking(&Write::Definitions(vec![deletion]))?;
+        }
+        Ok(())
+    }
+
     /// Removes one that could not be opened, and its replacement, open or not. The lock `changing` is held. False: there is none of this
     /// name.
     fn remove_missing(&self, name: &str) -> Result<bool> {

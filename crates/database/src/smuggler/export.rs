@@ -565,7 +565,7 @@ impl DumpWriter {
                 *listed = index;
             }
         }
-        for (number, index) in by_name.values().filter(|index| indexes::is_exported(index)).enumerate() {
+        for (number, index) in by_name.values().filter(|index| indexes::is_exported(index.definition())).enumerate() {
             let out = sink.buffer();
             if number > 0 {
                 out.push(b',');

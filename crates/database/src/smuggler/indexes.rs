@@ -55,8 +55,8 @@ pub(super) fn write_all(out: &mut Vec<u8>, database: &Database) {
 }
 
 /// Whether a dump has an index. One with measures is made again by the query that needs it, and RavenDB would take them for sums.
-pub(crate) fn is_exported(index: &Index) -> bool {
-    index.definition().as_automatic().is_none_or(|definition| !definition.has_measures())
+pub(crate) fn is_exported(definition: &IndexDefinition) -> bool {
+    definition.as_automatic().is_none_or(|definition| !definition.has_measures())
 }
 
 /// Writes an index as an element of `Indexes`.
@@ -162,13 +162,36 @@ pub(crate) fn put(
         return (String::new(), Err(DefinitionRefused::Definition("there is no object 'IndexDefinition'".to_owned())));
     };
     let name = definition.get("Name").and_then(Raw::as_str).unwrap_or_default().chars().take(200).collect();
-    let is_automatic = element.get("Type").and_then(Raw::as_str).is_some_and(|kind| kind.starts_with("Auto"));
+    let is_automatic = is_automatic(element);
     let put = match Value::parse(definition.bytes()) {
         Err(error) => Err(DefinitionRefused::Definition(error.to_string())),
         Ok(definition) if is_automatic => put_automatic(database, &definition),
         Ok(definition) => put_defined(database, definition, options, analyzers),
     };
     (name, put)
+}
+
+/// The definition of an element of `Indexes` that is an automatic index.
+pub(super) fn automatic_in(element: Raw<'_>) -> Option<Value> {
+    let definition = element.get("IndexDefinition").filter(|_| is_automatic(element))?;
+    Value::parse(definition.bytes()).ok()
+}
+
+/// Makes an automatic index that [`put`] took over, if another one that answered for it is gone.
+///
+/// # Errors
+///
+/// Storage fails.
+pub(super) fn ensure_again(database: &Database, definition: &Value) -> crate::Result<()> {
+    match put_automatic(database, definition) {
+        // It was refused before, and that is reported.
+        Ok(()) | Err(DefinitionRefused::Definition(_)) => Ok(()),
+        Err(DefinitionRefused::Failed(error)) => Err(error),
+    }
+}
+
+fn is_automatic(element: Raw<'_>) -> bool {
+    element.get("Type").and_then(Raw::as_str).is_some_and(|kind| kind.starts_with("Auto"))
 }
 
 fn put_defined(

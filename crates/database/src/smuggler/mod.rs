@@ -22,6 +22,7 @@ mod kinds;
 mod lenient;
 mod metadata;
 mod options;
+pub(crate) mod over_image;
 mod pace;
 mod reader;
 mod record;

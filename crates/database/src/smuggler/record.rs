@@ -84,6 +84,19 @@ pub(crate) fn make_constraints(record: &Value, database: &Database, result: &mut
     Ok(())
 }
 
+/// Deletes all unique constraints of a database.
+///
+/// # Errors
+///
+/// Storage fails.
+pub(super) fn drop_constraints(database: &Database) -> Result<()> {
+    let constraints = database.read().constraints()?;
+    for constraint in constraints {
+        database.write(&Write::Constraint(ConstraintChange::Delete(constraint.name)))?;
+    }
+    Ok(())
+}
+
 /// The file that the backup with this record goes on from; `None`: it is a full one, or none of ours.
 pub(crate) fn goes_on_from(record: &Value) -> Option<String> {
     record.get(GOES_ON_FROM).and_then(Value::as_str).map(str::to_owned)

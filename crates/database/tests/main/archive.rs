@@ -413,3 +413,42 @@ fn a_trial_follows_an_archive_too_and_keeps_nothing() {
     assert!(messages.contains(&format!("transaction {}", last_transaction(&node))), "{messages}");
     assert!(matches!(node.databases.find("verify"), Err(Error::Missing { .. })));
 }
+
+#[test]
+fn a_clock_that_goes_back_begins_a_history_and_stops_no_archive() {
+    let (node, task) = archived();
+    let right = node.clock.now();
+    node.clock.advance(300 * 24 * 60 * MINUTE);
+    node.put("users/1", "one");
+    catch_up(&node);
+    node.clock.set(right);
+    node.put("users/2", "two");
+    // What is new is seen, a snapshot is made, and what follows it is archived.
+    for _ in 0..3 {
+        node.clock.advance(5 * SECOND);
+    }
+    node.put("users/3", "three");
+    catch_up(&node);
+    let status = node.databases.archive_status("shop", task).unwrap().unwrap();
+    let expected = (last_transaction(&node), false, None);
+    assert_eq!((status.transaction, status.is_behind, status.error), expected);
+    assert!(archives(&node).len() >= 2, "{:?}", archives(&node));
+    let now = node.clock.now();
+    assert_eq!(restore(&node, "copy", Until::Time(now)).unwrap(), node.documents("shop"));
+    assert_eq!(restore(&node, "copy", Until::Time(right)).unwrap(), ["users/0=before"]);
+}
+
+#[test]
+fn small_steps_of_the_clock_back_begin_no_history() {
+    let (node, task) = archived();
+    node.put("users/1", "one");
+    catch_up(&node);
+    node.clock.set(Date::from_ticks(node.clock.now().ticks() - 300_000_000));
+    node.put("users/2", "two");
+    catch_up(&node);
+    let status = node.databases.archive_status("shop", task).unwrap().unwrap();
+    assert_eq!((status.transaction, status.is_behind), (last_transaction(&node), false));
+    assert_eq!(archives(&node).len(), 1, "{:?}", archives(&node));
+    let end = Until::Transaction(last_transaction(&node));
+    assert_eq!(restore(&node, "copy", end).unwrap(), node.documents("shop"));
+}

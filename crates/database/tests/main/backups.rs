@@ -10,7 +10,7 @@ use query::definition::IndexSettings;
 use rookery_database::backups::{BackupConfiguration, FolderDestination, RestorePoint, RestoreRequest};
 use rookery_database::documents::{AttachmentAction, AttachmentCommand, Batch, Date, Expected, ItemKind, NewContent};
 use rookery_database::subscriptions::SubscriptionRequest;
-use rookery_database::{Databases, DatabasesOptions, Error, Index, ManualClock, OperationStatus, Result};
+use rookery_database::{Clock, Databases, DatabasesOptions, Error, Index, ManualClock, OperationStatus, Result};
 
 use crate::indexes;
 
@@ -641,4 +641,30 @@ fn backups_of_one_second_do_not_take_the_names_of_each_other() {
     // Tasks of a copy wait for their next time.
     assert!(node.databases.backup_status("copy", task).unwrap().is_none());
     assert_eq!(node.databases.next_backup("copy", task).unwrap().0, Date::parse("2026-11-27T01:10:00").unwrap());
+}
+
+#[test]
+fn a_clock_that_goes_back_does_not_stop_backups() {
+    let node = Node::open();
+    node.put("users/1", "one");
+    let task = node.add_task(NIGHTLY);
+    let right = node.clock.now();
+    let next = |node: &Node| node.databases.next_backup("shop", task).unwrap().0.to_string();
+    // The clock is wrong when the first backup is made.
+    node.clock.advance(300 * 24 * 60 * MINUTE);
+    assert!(next(&node).starts_with("2027-09-23T01:10"), "{}", next(&node));
+    node.clock.set(right);
+    assert!(next(&node).starts_with("2026-11-27T01:10"), "{}", next(&node));
+    node.put("users/2", "two");
+    node.clock.advance(10 * MINUTE);
+    assert_eq!(node.files().len(), 2, "{:?}", node.files());
+    assert!(next(&node).starts_with("2026-11-27T01:20"), "{}", next(&node));
+
+    // The same if it was set back while the node was closed.
+    node.clock.advance(300 * 24 * 60 * MINUTE);
+    let Node { data, place, clock, databases, _folder } = node;
+    drop(databases);
+    clock.set(right);
+    let node = Node { databases: open(&data, &clock), data, place, clock, _folder };
+    assert!(next(&node).starts_with("2026-11-27T01:10"), "{}", next(&node));
 }

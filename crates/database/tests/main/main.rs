@@ -15,5 +15,6 @@ mod index_names;
 mod indexes;
 mod lifecycle;
 mod queries;
+mod restores;
 mod smuggler;
 mod subscriptions;

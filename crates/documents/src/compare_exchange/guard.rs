@@ -19,7 +19,7 @@ use crate::items::kinds::ItemKind;
 use crate::{ChangeVector, Etag, Result, Writing};
 
 /// What the keys of guards begin with.
-const PREFIX: &str = "rvn-atomic/";
+pub(super) const PREFIX: &str = "rvn-atomic/";
 
 /// The tag of the entry of change vectors that names the index of a guard.
 const TAG: &str = "TRXN";

@@ -74,6 +74,22 @@ impl Snapshot<'_> {
         Ok(value.map(|value| (value, guard::vector_of(value.index(), &names.transaction_id))))
     }
 
+    /// The guards that the change vectors of their documents do not name, because the documents are gone or were restored without them. No
+    /// cluster-wide transaction can write such a document.
+    pub fn orphaned_guards(&self) -> impl Iterator<Item = Result<CompareExchangeValue<'_>>> {
+        let is_orphaned = |guard: &CompareExchangeValue<'_>| {
+            let id = guard.key().get(guard::PREFIX.len()..).unwrap_or_default();
+            match self.get(id)? {
+                Some(document) => Ok(guard::index_in(&document.change_vector())? != guard.index()),
+                None => Ok(true),
+            }
+        };
+        self.compare_exchange_values(guard::PREFIX).filter_map(move |guard| match guard {
+            Ok(guard) => is_orphaned(&guard).map(|is_orphaned| is_orphaned.then_some(guard)).transpose(),
+            Err(error) => Some(Err(error)),
+        })
+    }
+
     /// Values whose keys begin with a prefix, in the order of lower-cased keys.
     pub fn compare_exchange_values(&self, prefix: &str) -> ValuesByPrefix<'_> {
         let (schema, _, tx) = self.parts();

@@ -10,6 +10,7 @@ use database::{ApiKey, Clearance, RegisteredCertificate, Rights};
 use hyper::StatusCode;
 use hyper::header::{CONTENT_DISPOSITION, CONTENT_TYPE, HeaderValue};
 use json::{Value, Writer};
+use rustls::server::ParsedCertificate;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
@@ -268,10 +269,16 @@ fn read_certificate(text: &str, password: &Password) -> Result<Vec<u8>> {
     let refused = |reason: &str| Error::Argument(format!("Unable to load the provided certificate: {reason}"));
     let bytes = read_base64(text)?;
     let der = files::certificate_in(&bytes, password).map_err(|error| refused(&error))?;
-    match Certificate::parse(&der) {
-        Some(_) => Ok(der.to_vec()),
-        None => Err(refused("it is not a certificate in DER, PEM or PFX")),
+    if Certificate::parse(&der).is_none() {
+        return Err(refused("it is not a certificate in DER, PEM or PFX"));
     }
+    // What the handshake does with it, where the client would learn no reason: of X.509 version 1, for example.
+    if let Err(error) = ParsedCertificate::try_from(&der) {
+        return Err(refused(&format!(
+            "no client can connect with it ({error}). Make one of X.509 version 3, with 'rookery cert client' for example"
+        )));
+    }
+    Ok(der.to_vec())
 }
 
 /// DELETE `/admin/certificates`: `thumbprint`. 204, also if there is none.

@@ -46,15 +46,17 @@ pub(crate) async fn ready(exchange: Exchange) -> Result<Reply> {
     }))
 }
 
+/// Whether the device of the data has room for so many bytes, as far as that is known.
+pub(crate) fn has_room(node: &Node, needed: u64) -> bool {
+    let volume = node.data_directory.as_deref().and_then(system::volume);
+    volume.is_none_or(|volume| volume.free >= needed)
+}
+
 /// Databases that refuse writes; those that lacked room only while there is none.
 fn refusing_writes(node: &Node) -> Vec<RefusingDatabase> {
-    let has_room = |needed: u64| {
-        let volume = node.data_directory.as_deref().and_then(system::volume);
-        volume.is_none_or(|volume| volume.free >= needed)
-    };
     let mut refusing = node.databases.refusing_writes();
     refusing.retain(|database| match database.reason {
-        WriteRefusal::DiskFull { needed } => !has_room(needed),
+        WriteRefusal::DiskFull { needed } => !has_room(node, needed),
         WriteRefusal::Failed(_) => true,
     });
     refusing

@@ -63,13 +63,22 @@ pub(crate) async fn export(mut exchange: Exchange) -> Result<Reply> {
 }
 
 /// The options of an export.
+///
+/// * `is_form`: what the head says. `curl -d` says so of JSON, too.
 fn options_of(body: &[u8], is_form: bool) -> Result<SmugglerOptions> {
-    let options = match is_form {
+    let options = match is_form && !body.trim_ascii_start().starts_with(b"{") {
         false => parse_object(body)?,
         true => {
             let text = std::str::from_utf8(body).map_err(|_| Error::Argument("the form is not UTF-8".to_owned()))?;
             let text = text.replace('+', "%20");
-            parse_object(QueryString::new(&text).get("DownloadOptions").unwrap_or_default().as_bytes())?
+            let form = QueryString::new(&text);
+            let given = form.get("DownloadOptions");
+            if given.is_none() && !body.is_empty() {
+                let reason =
+                    "the body is neither JSON nor a form with 'DownloadOptions', which are the options of an export";
+                return Err(Error::Argument(reason.to_owned()));
+            }
+            parse_object(given.unwrap_or_default().as_bytes())?
         }
     };
     Ok(SmugglerOptions::from_json(&options)?)

@@ -3,7 +3,7 @@
 //! GET `/databases/{name}/task`: `key` or `taskName`, `type`; 404 if there is none. GET `/databases/{name}/tasks`: all. POST
 //! `/databases/{name}/admin/tasks/state`: `key`, `type`, `disable`. DELETE `/databases/{name}/admin/tasks`: `id`, `type`.
 
-use database::backups::BackupTask;
+use database::backups::{BackupTask, RunningBackup};
 use database::documents::{Date, Feature};
 use database::subscriptions::SubscriptionState;
 use database::{Database, Databases, time_span};
@@ -115,7 +115,7 @@ struct Written {
     node_tag: Option<String>,
     error: Option<String>,
     original_time: Option<Date>,
-    running: Option<(Date, bool, u64)>,
+    running: Option<RunningBackup>,
     next: Option<(Date, bool)>,
     now: Date,
 }
@@ -124,14 +124,13 @@ impl Written {
     fn of(exchange: &Exchange, task: &BackupTask) -> Result<Written> {
         let (databases, name): (&Databases, _) = (&exchange.node.databases, exchange.database().name());
         let status = databases.backup_status(name, task.id)?.unwrap_or_default();
-        let running = databases.running_backup(name, task.id);
         Ok(Written {
             last_full: status.last_full,
             last_incremental: status.last_incremental,
             node_tag: Some(status.node_tag).filter(|tag| !tag.is_empty()),
             error: status.error.map(|(reason, _)| reason),
             original_time: status.original_time,
-            running: running.map(|running| (running.operation.started_at(), running.is_full, running.operation.id())),
+            running: databases.running_backup(name, task.id),
             next: databases.next_backup(name, task.id),
             now: databases.clock().now(),
         })
@@ -155,12 +154,13 @@ impl Written {
         });
         json.name("LastFullBackup").optional_string(date(self.last_full).as_deref());
         json.name("LastIncrementalBackup").optional_string(date(self.last_incremental).as_deref());
-        match self.running {
+        match &self.running {
             None => _ = json.name("OnGoingBackup").null(),
-            Some((started, is_full, id)) => {
+            Some(RunningBackup { operation, is_full, is_waiting }) => {
                 json.name("OnGoingBackup").object(|json| {
-                    json.name("StartTime").string(&started.to_string()).name("IsFull").bool(is_full);
-                    json.name("RunningBackupTaskId").unsigned(id);
+                    json.name("StartTime").string(&operation.started_at().to_string()).name("IsFull").bool(*is_full);
+                    // RavenDB does not say that a backup waits.
+                    json.name("RunningBackupTaskId").unsigned(operation.id()).name("IsWaiting").bool(*is_waiting);
                 });
             }
         }

@@ -256,7 +256,7 @@ mod tests {
         let log = AuditLog::start(options(&folder.path().join("audit"), 1)).unwrap();
         for number in 0..100 {
             let (at, url) = (SystemTime::now(), format!("/{number}"));
-            let request = Some(("PUT", url.as_str(), 201));
+            let request = Some(("PUT", url.as_str(), Some(201)));
             let (client, principal) = ("10.0.0.1:5".to_owned(), "API key \"ci\"".to_owned());
             log.note(&AuditRecord { at, event: AuditEvent::Changed, client, principal, request });
         }

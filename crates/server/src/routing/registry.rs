@@ -11,11 +11,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use arc_swap::ArcSwap;
 use data_encoding::{BASE64, HEXLOWER};
-use database::{ApiKey, Databases, RegisteredCertificate, Rights};
+use database::{ApiKey, Clearance, Databases, RegisteredCertificate, Rights};
 use parking_lot::Mutex;
 
 use super::access::Identity;
-use crate::certificates::certificate::Certificate;
+use crate::certificates::certificate::{Certificate, Validity};
 
 /// What the server knows of clients.
 #[derive(Debug, Default)]
@@ -120,6 +120,17 @@ impl Registry {
     /// The key whose text has this SHA-256, expired or not.
     pub(crate) fn key(&self, hash: &[u8; 32]) -> Option<Arc<Key>> {
         self.known.load().keys.get(hash).cloned()
+    }
+
+    /// Whether somebody may administer the server by a registered certificate or key that has not expired.
+    pub(crate) fn has_administrator(&self, now: SystemTime) -> bool {
+        let known = self.known.load();
+        let administers = |registered: &Registered| {
+            let is_over = matches!(registered.certificate.validity_at(now), Validity::Expired(_));
+            !is_over && registered.rights.clearance != Clearance::ValidUser
+        };
+        known.certificates.values().any(|registered| administers(registered))
+            || known.keys.values().any(|key| key.identity.is_operator() && key.expired(now).is_none())
     }
 
     /// Hashes of the keys that expired after one moment, up to another.

@@ -273,3 +273,33 @@ fn series_of_databases_are_bounded_and_the_rest_is_counted() {
     assert_eq!((scrape.get("rookery_databases"), scrape.get("rookery_metrics_databases_omitted")), (258.0, 2.0));
     assert!(scrape.has(r#"{database="db255","#) && !scrape.has(r#"{database="db256","#));
 }
+
+#[test]
+fn backups_are_told_by_task() {
+    let folder = tempfile::tempdir().unwrap();
+    let wire = Wire::with_database();
+    let task = |name: &str, place: &std::path::Path| {
+        let place = place.display();
+        let text = format!(
+            r#"{{"Name":"{name}","FullBackupFrequency":"0 2 1 1 *","LocalSettings":{{"FolderPath":"{place}"}}}}"#
+        );
+        let answer = wire.call("POST /databases/db/admin/periodic-backup", &text);
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        let id = answer.json().get("TaskId").and_then(json::Value::as_i64).unwrap();
+        let begin = format!("POST /databases/db/admin/backup/database?taskId={id}&isFullBackup=true");
+        let begun = wire.call(&begin, "").json().get("OperationId").and_then(json::Value::as_i64).unwrap();
+        let state = format!("GET /databases/db/operations/state?id={begun}");
+        while wire.call(&state, "").text().contains("InProgress") {
+            std::thread::yield_now();
+        }
+    };
+    std::fs::write(folder.path().join("file"), "").unwrap();
+    task("good", &folder.path().join("backups"));
+    task("bad", &folder.path().join("file/below"));
+    let scrape = Scrape::of(&wire);
+    let of = |family: &str, task: &str| format!(r#"{family}{{database="db",task="{task}"}}"#);
+    assert_eq!(scrape.get(&of("rookery_backup_failing", "good")), 0.0);
+    assert_eq!(scrape.get(&of("rookery_backup_failing", "bad")), 1.0);
+    assert!(scrape.get(&of("rookery_backup_age_seconds", "good")) < 600.0);
+    assert!(!scrape.has(&of("rookery_backup_age_seconds", "bad")));
+}

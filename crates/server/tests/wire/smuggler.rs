@@ -132,6 +132,15 @@ fn the_options_of_an_export_may_come_in_a_form() {
         "{dump}"
     );
     assert!(!dump.contains("b/1") && dump.ends_with("}}]}"), "{dump}");
+    // JSON that is called a form is JSON, as `curl -d` sends it; what is neither is refused.
+    let call = |body: &str| wire.call_with("POST /databases/db/smuggler/export", &headers, body.as_bytes());
+    let dump =
+        gunzip(&call(r#" {"CompressionAlgorithm":"Gzip","Collections":["Bs"],"OperateOnTypes":"Documents"}"#).body);
+    assert!(dump.contains("b/1") && !dump.contains("a/1"), "{dump}");
+    for body in [r#"{"OperateOnTypes":"Foo"}"#, "nonsense", "Options={}"] {
+        assert_eq!(call(body).status, 400, "{body}");
+    }
+    assert_eq!(call("").status, 200);
 }
 
 #[test]

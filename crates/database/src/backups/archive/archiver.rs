@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock, Weak};
 use std::thread::{self, JoinHandle};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use documents::Date;
 use parking_lot::{Condvar, Mutex};
@@ -188,7 +188,7 @@ impl Shared {
             match self.clock.time_until(later(now, ARCHIVE_MARK_EVERY)) {
                 Some(time) => _ = self.changed.wait_for(&mut state, time),
                 // It was moved while the marks were read.
-                None if self.clock.now() > now => {}
+                None if self.clock.now() != now => {}
                 None => self.changed.wait(&mut state),
             }
         }
@@ -277,10 +277,11 @@ impl Shared {
 
     /// Wakes the thread, and waits until all that is due by now was begun and is done.
     fn catch_up(&self) {
-        let now = self.clock.now();
         let mut state = self.state.lock();
         self.changed.notify_all();
-        while !state.is_closed && (state.has_thread && state.begun_until < now || state.running > 0) {
+        // The clock may have been moved back, and again meanwhile.
+        let is_behind = |state: &State| state.has_thread && state.begun_until != self.clock.now();
+        while !state.is_closed && (is_behind(&state) || state.running > 0) {
             self.changed.wait(&mut state);
         }
     }
@@ -291,6 +292,10 @@ impl State {
     fn take_due(&mut self, now: Date) -> Option<String> {
         if self.running >= ARCHIVES_AT_ONCE_MAX {
             return None;
+        }
+        for archiving in self.archives.values_mut() {
+            // The clock went back.
+            archiving.next = archiving.next.min(later(now, archiving.pause()));
         }
         let (name, archiving) = self.archives.iter_mut().find(|(_, archiving)| {
             let has_work = archiving.is_behind || !archiving.marks.is_empty();
@@ -363,9 +368,19 @@ impl Archiving {
     }
 
     fn wait(&mut self, now: Date) {
-        let factor = 1_u32.checked_shl(self.failures).unwrap_or(u32::MAX);
         self.failures = self.failures.saturating_add(1);
         self.is_behind = true;
-        self.next = later(now, BACKUP_RETRY_MIN.saturating_mul(factor).min(BACKUP_RETRY_MAX));
+        self.next = later(now, self.pause());
+    }
+
+    /// The time between the last run and the next.
+    fn pause(&self) -> Duration {
+        match self.failures {
+            0 => ARCHIVE_EVERY,
+            failures => {
+                let factor = 1_u32.checked_shl(failures - 1).unwrap_or(u32::MAX);
+                BACKUP_RETRY_MIN.saturating_mul(factor).min(BACKUP_RETRY_MAX)
+            }
+        }
     }
 }

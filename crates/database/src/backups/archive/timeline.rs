@@ -120,6 +120,7 @@ pub(crate) struct Plan {
     until: Until,
     /// The state of the snapshot.
     begin: Mark,
+    is_past_end: bool,
 }
 
 impl Timeline {
@@ -167,13 +168,15 @@ impl Timeline {
         let (history, base) =
             found.map_err(|rule| bad(format!("{} cannot be restored to a time: {rule}", place.place())))?;
         let mut segments = chain(&history.segments, base.transaction);
+        let end = segments.last().map_or(base.time, |last| last.time);
+        let is_past_end = matches!(until, Until::Time(time) if time > end);
         let needed = match until {
             Until::Time(time) => segments.iter().position(|segment| segment.time >= time),
             Until::Transaction(id) => segments.iter().position(|segment| segment.until.0 >= id),
         };
         segments.truncate(needed.map_or(segments.len(), |last| last + 1));
         let begin = Mark { transaction: base.transaction, time: base.time };
-        Ok(Plan { snapshot: base_of(place, base)?, segments, until, begin })
+        Ok(Plan { snapshot: base_of(place, base)?, segments, until, begin, is_past_end })
     }
 
     fn find(&self, database: Option<&str>, until: Until) -> Result<(&History, &BaseFile), String> {
@@ -274,6 +277,12 @@ impl Plan {
     /// Whether it can be followed only with a key.
     pub fn is_encrypted(&self) -> bool {
         self.segments.iter().any(|segment| segment.is_encrypted)
+    }
+
+    /// Whether the archive ends before the time of the state. A database that is not written to for a while is no reason to worry; one
+    /// that was is.
+    pub fn is_past_end(&self) -> bool {
+        self.is_past_end
     }
 
     /// Applies the segments to what was made of the snapshot; gives the state that was reached, and the record of the database in the last

@@ -17,8 +17,8 @@ use super::host::Host;
 use super::names::{ArchiveFile, HistoryName};
 use super::segment::{Head, Mark};
 use super::state::{ArchiveState, places_of};
-use crate::clock::Clock;
-use crate::limits::SEGMENT_SIZE_MAX;
+use crate::clock::{Clock, later};
+use crate::limits::{ARCHIVE_CLOCK_BACK_MAX, SEGMENT_SIZE_MAX};
 use crate::{Database, Error, Result};
 
 /// One run.
@@ -57,6 +57,13 @@ impl Work<'_> {
         let name = self.database.name();
         let state = self.node.archive_state(name, self.task.id)?.filter(|state| state.places == places);
         let Some(mut state) = state else { return self.ask_for_base() };
+        let now = self.clock.now();
+        if later(now, ARCHIVE_CLOCK_BACK_MAX) < state.time {
+            let (database, task, archived) = (self.database.name(), &self.task.name, state.time);
+            tracing::warn!(database, task, %archived, %now, "the clock went back; a snapshot begins a new archive");
+            self.node.end_archive(name, &state)?;
+            return self.ask_for_base();
+        }
         let environment = self.database.documents().environment();
         let mut reader = match environment.archive(state.position) {
             Ok(reader) => reader,
@@ -64,6 +71,8 @@ impl Work<'_> {
         };
         let last = environment.last_transaction();
         marks.retain(|mark| mark.transaction > state.position.transaction);
+        // Those that were noted before the clock went back were committed by now, too.
+        marks.iter_mut().for_each(|mark| mark.time = mark.time.min(now));
         if marks.last().is_none_or(|mark| mark.transaction < last) {
             marks.push(Mark { transaction: last, time: self.clock.now() });
         }

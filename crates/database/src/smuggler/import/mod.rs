@@ -4,6 +4,7 @@
 //! that are missing here are counted and passed over. An item that cannot be read ends the import, with its place; with
 //! `SkipCorruptedData` it is counted, and the import goes on.
 
+mod replacing;
 mod revisions;
 mod tombstones;
 
@@ -31,6 +32,7 @@ use crate::smuggler::{
     ItemType, ItemTypes, SmugglerOptions, SmugglerResult, counters, indexes, record, subscriptions, values,
 };
 use crate::{Database, Error, Operation, OperationId, OperationResult, OperationStatus, Progress, Result};
+use replacing::Replacing;
 
 /// Why bytes behind the last bracket of a dump are not read.
 const BEHIND: &str =
@@ -91,6 +93,8 @@ struct ImportWork {
     goes_on_from: Option<String>,
     /// The custom analyzers of that record, which the indexes behind it may name.
     analyzers: CustomAnalyzers,
+    /// Whether the definitions of the dump take the place of all that the database has.
+    replacing: Option<Replacing>,
 }
 
 /// What an import came to.
@@ -158,6 +162,7 @@ impl Database {
                 record: None,
                 goes_on_from: None,
                 analyzers: CustomAnalyzers::default(),
+                replacing: None,
             },
         })
     }
@@ -167,6 +172,17 @@ impl Import {
     /// The operation that it runs as.
     pub fn operation(&self) -> &Arc<Operation> {
         &self.work.operation
+    }
+
+    /// Indexes and subscriptions that the database has now and that the dump does not name are removed when their sections end, and
+    /// identities become what the dump says, also lower ones.
+    ///
+    /// # Errors
+    ///
+    /// Storage fails.
+    pub(crate) fn replace_definitions(&mut self) -> Result<()> {
+        self.work.replacing = Some(Replacing::of(&self.work.database)?);
+        Ok(())
     }
 
     /// Takes the next bytes of the dump. True: it is closed. What the stream still has is to be given all the same: it can only be white
@@ -187,7 +203,7 @@ impl Import {
                 Event::More => break,
                 Event::Closed => return self.check_behind().map(|()| true),
                 Event::Begin => self.work.begin_section(self.reader.section()),
-                Event::End => self.work.end_section(),
+                Event::End => self.work.end_section()?,
                 Event::Value(value) => self.work.value(value)?,
                 Event::Raw(bytes) => self.work.content(bytes)?,
                 Event::Element(element) => {
@@ -251,7 +267,10 @@ impl Import {
         self.work.send()?;
         let Landed { documents: document_count, counters } = self.work.flight.wait()?;
         let left_out = self.work.counters_sent.saturating_sub(counters);
-        if left_out > 0 {
+        if left_out > 0 && self.work.leaves_documents_out() {
+            self.work.result.counts_mut(ItemType::CounterGroups).left_out += left_out;
+            self.work.result.info(&format!("{left_out} counters were left out with their documents."));
+        } else if left_out > 0 {
             self.work.result.counts_mut(ItemType::CounterGroups).errored += left_out;
             self.work.result.warn(&format!("{left_out} counters were skipped, because their documents do not exist."));
         }
@@ -343,6 +362,16 @@ impl ImportWork {
         item_type.is_supported() && self.types().has(item_type)
     }
 
+    /// Whether documents of the dump may be missing because the options say so.
+    fn leaves_documents_out(&self) -> bool {
+        let options = &self.options;
+        !options.collections.is_empty()
+            || !options.types.has(ItemType::Documents)
+            || !options.includes_expired
+            || !options.includes_archived
+            || self.transform.is_some()
+    }
+
     fn begin_section(&mut self, section: &str) {
         self.section = ItemType::of_section(section);
         self.has_begun_documents |= self.section == ItemType::Documents;
@@ -354,13 +383,17 @@ impl ImportWork {
         self.report();
     }
 
-    fn end_section(&mut self) {
+    fn end_section(&mut self) -> Result<()> {
         if self.is_stored(self.section) {
+            if let Some(replacing) = &mut self.replacing {
+                replacing.end_section(self.section, &self.database)?;
+            }
             self.result.end(self.section);
         } else {
             self.end_of_skipped(self.section);
         }
         self.report();
+        Ok(())
     }
 
     fn end_of_skipped(&mut self, item_type: ItemType) {
@@ -662,7 +695,7 @@ impl ImportWork {
         }
         self.flight.begin()?;
         let (flight, name) = (self.flight.clone(), name.into_owned());
-        let write = Write::SeedIdentity { name, value, is_forced: false };
+        let write = Write::SeedIdentity { name, value, is_forced: self.replacing.is_some() };
         self.database.propose_blocking(write, move |answer| flight.land(answer, |_, _| ()));
         Ok(())
     }
@@ -704,11 +737,17 @@ impl ImportWork {
 
     fn index(&mut self, part: Part<'_>, element: Raw<'_>) -> Result<()> {
         let put = indexes::put(&self.database, element, &self.options, &self.analyzers);
+        if let Some(replacing) = &mut self.replacing {
+            replacing.note_index(element);
+        }
         self.defined(ItemType::Indexes, "index", part, put)
     }
 
     fn subscription(&mut self, part: Part<'_>, element: Raw<'_>) -> Result<()> {
         let put = subscriptions::put(&self.database, element);
+        if let Some(replacing) = &mut self.replacing {
+            replacing.note_subscription(element);
+        }
         self.defined(ItemType::Subscriptions, "subscription", part, put)
     }
 

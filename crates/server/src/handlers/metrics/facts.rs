@@ -6,6 +6,7 @@ use database::documents::Date;
 use database::{Database, DueCounts, Error, Index, IndexingStatus, OperationStatus, Result};
 use storage::Gauges;
 
+use crate::handlers::health;
 use crate::limits::{METRICS_DATABASES_MAX, METRICS_INDEXES_MAX};
 use crate::node::Node;
 
@@ -15,12 +16,23 @@ pub(super) struct Facts {
     /// All databases, those that are left out as well.
     pub(super) database_count: usize,
     pub(super) indexes_left_out: usize,
+    pub(super) backups: Vec<BackupFacts>,
+}
+
+/// An enabled backup task.
+pub(super) struct BackupFacts {
+    pub(super) database: String,
+    pub(super) task: String,
+    /// Whether its last backup failed, or its archive cannot go on.
+    pub(super) is_failing: bool,
+    /// How long ago its last backup that succeeded began; `None`: none did.
+    pub(super) age: Option<Duration>,
 }
 
 /// One database.
 pub(super) struct DatabaseFacts {
     pub(super) name: String,
-    /// `open`, `closed`, `disabled` or `failed`.
+    /// `open`, `closed`, `disabled`, `full` or `failed`.
     pub(super) state: &'static str,
     /// `None`: it is not open, or cannot be read.
     pub(super) open: Option<OpenFacts>,
@@ -59,7 +71,8 @@ pub(super) struct IndexFacts {
 impl Facts {
     pub(super) fn of(node: &Node) -> Facts {
         let names = node.databases.names();
-        let mut facts = Facts { databases: Vec::new(), database_count: names.len(), indexes_left_out: 0 };
+        let (database_count, backups) = (names.len(), Vec::new());
+        let mut facts = Facts { databases: Vec::new(), database_count, indexes_left_out: 0, backups };
         let (mut room, now) = (METRICS_INDEXES_MAX, node.databases.clock().now());
         for name in names.into_iter().take(METRICS_DATABASES_MAX) {
             let (state, open) = match node.databases.peek(&name) {
@@ -72,7 +85,7 @@ impl Facts {
                     Ok(open) => {
                         room -= open.indexes.len();
                         facts.indexes_left_out += open.index_count as usize - open.indexes.len();
-                        (if database.failure().is_some() { "failed" } else { "open" }, Some(open))
+                        (state_of(node, &database), Some(open))
                     }
                     Err(error) => {
                         tracing::debug!(database = name, %error, "the metrics of a database cannot be read");
@@ -80,10 +93,39 @@ impl Facts {
                     }
                 },
             };
+            if state != "disabled" {
+                facts.add_backups(node, &name, now);
+            }
             facts.databases.push(DatabaseFacts { name, state, open });
         }
         facts
     }
+
+    /// Adds the enabled backup tasks of a database.
+    fn add_backups(&mut self, node: &Node, database: &str, now: Date) {
+        // It may have been deleted since it was listed.
+        for task in node.databases.backup_tasks(database).unwrap_or_default() {
+            if task.is_disabled {
+                continue;
+            }
+            let status = node.databases.backup_status(database, task.id).ok().flatten().unwrap_or_default();
+            let archive = node.databases.archive_status(database, task.id).ok().flatten();
+            let last = status.last_full.max(status.last_incremental);
+            let age =
+                last.map(|last| Duration::from_nanos(now.ticks().saturating_sub(last.ticks()).saturating_mul(100)));
+            let is_failing = status.error.is_some() || archive.is_some_and(|archive| archive.error.is_some());
+            self.backups.push(BackupFacts { database: database.to_owned(), task: task.name, is_failing, age });
+        }
+    }
+}
+
+/// The state of an open database.
+fn state_of(node: &Node, database: &Database) -> &'static str {
+    if database.failure().is_some() {
+        return "failed";
+    }
+    let is_full = database.space_lacking().is_some_and(|needed| !health::has_room(node, needed));
+    if is_full { "full" } else { "open" }
 }
 
 impl OpenFacts {

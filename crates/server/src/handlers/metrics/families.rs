@@ -89,7 +89,16 @@ pub(super) const INDEXES_LEFT_OUT: Family = gauge(
 
 pub(super) const DATABASE_STATE: Family = gauge(
     "rookery_database_state",
-    "1 for the present state: open, closed (idle), disabled, or failed (it refuses writes or could not be opened).",
+    "1 for the present state: open, closed (idle), disabled, full (it refuses writes until there is room) or failed (it refuses writes or could not be opened).",
+);
+
+pub(super) const BACKUP_FAILING: Family = gauge(
+    "rookery_backup_failing",
+    "1 if the last backup of an enabled task failed, or its archive cannot go on; else 0.",
+);
+pub(super) const BACKUP_AGE: Family = gauge(
+    "rookery_backup_age_seconds",
+    "Time since the last backup of an enabled task that succeeded began; absent before the first.",
 );
 
 /// Of each open database.

@@ -128,6 +128,15 @@ fn write_databases(out: &mut Exposition, facts: &Facts) {
         states.sample(&[("database", database.name.as_str()), ("state", database.state)], 1);
     }
     let open = || facts.databases.iter().filter_map(|database| Some((database.name.as_str(), database.open.as_ref()?)));
+    let mut failing = out.family(families::BACKUP_FAILING);
+    for backup in &facts.backups {
+        let labels = [("database", backup.database.as_str()), ("task", backup.task.as_str())];
+        failing.sample(&labels, u64::from(backup.is_failing));
+    }
+    let mut ages = out.family(families::BACKUP_AGE);
+    for (backup, age) in facts.backups.iter().filter_map(|backup| Some((backup, backup.age?))) {
+        ages.sample(&[("database", backup.database.as_str()), ("task", backup.task.as_str())], age.as_secs());
+    }
     for (family, value) in families::OF_DATABASES {
         let mut samples = out.family(family);
         open().for_each(|(name, open)| samples.sample(&[("database", name)], value(open)));

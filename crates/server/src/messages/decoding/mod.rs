@@ -197,7 +197,8 @@ impl Decoder {
         if let Decoder::Zstd(decoder) = self {
             written = written.and_then(|()| decoder.writer.flush());
         }
-        self.take(written)
+        let consumed = self.sink().consumed;
+        self.take(written.map_err(|error| io::Error::new(error.kind(), format!("{error}, before byte {consumed}"))))
     }
 
     /// Gives what is left when the body is complete.
