@@ -34,6 +34,10 @@ use crate::smuggler::{
 use crate::{Database, Error, Operation, OperationId, OperationResult, OperationStatus, Progress, Result};
 use replacing::Replacing;
 
+/// Why bytes behind the last bracket of a dump are not read.
+const BEHIND: &str =
+    "the brackets of the dump end before them. The dump is damaged before this place, or something was appended to it";
+
 /// One import, which is an operation. Its functions may wait for the disk: call them on a thread that may. Dropped without an end, the
 /// operation fails.
 #[derive(Debug)]
@@ -181,11 +185,12 @@ impl Import {
         Ok(())
     }
 
-    /// Takes the next bytes of the dump. True: it is closed, and [`finish`](Self::finish) comes next, whatever the stream still has.
+    /// Takes the next bytes of the dump. True: it is closed. What the stream still has is to be given all the same: it can only be white
+    /// space. [`finish`](Self::finish) comes behind the last byte.
     ///
     /// # Errors
     ///
-    /// The bytes are no dump, an item is not acceptable, or the operation was killed. Then [`fail`](Self::fail) comes next.
+    /// The bytes are no dump, something follows it and `SkipCorruptedData` is not set, an item is not acceptable, or the operation was killed. Then [`fail`](Self::fail) comes next.
     pub fn feed(&mut self, bytes: &[u8]) -> Result<bool> {
         if self.work.operation.is_killed() {
             return Err(Error::Canceled);
@@ -196,7 +201,7 @@ impl Import {
         loop {
             match self.reader.next().map_err(bad_dump)? {
                 Event::More => break,
-                Event::Closed => return Ok(true),
+                Event::Closed => return self.check_behind().map(|()| true),
                 Event::Begin => self.work.begin_section(self.reader.section()),
                 Event::End => self.work.end_section()?,
                 Event::Value(value) => self.work.value(value)?,
@@ -217,6 +222,16 @@ impl Import {
             self.reservation.grow(self.reader.held_size())?;
         }
         Ok(false)
+    }
+
+    /// Refuses what follows the dump: its brackets do not say where it ends, so what is missing was not read.
+    fn check_behind(&self) -> Result<()> {
+        match self.reader.behind() {
+            Some(behind) if !self.work.options.skips_corrupted => {
+                Err(Error::BadDump { place: Box::new(behind.place.clone()), rule: BEHIND.to_owned() })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Bytes of the dump that it holds in memory, about: what is not cut up yet, and the batch.
@@ -258,6 +273,10 @@ impl Import {
         } else if left_out > 0 {
             self.work.result.counts_mut(ItemType::CounterGroups).errored += left_out;
             self.work.result.warn(&format!("{left_out} counters were skipped, because their documents do not exist."));
+        }
+        if let Some(behind) = self.reader.behind() {
+            let (place, size) = (&behind.place, behind.size);
+            self.work.result.warn(&format!("{size} bytes from {place} on were not read: {BEHIND}."));
         }
         if let Some(record) = &self.work.record {
             record::make_constraints(record, &self.work.database, &mut self.work.result)?;
