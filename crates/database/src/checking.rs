@@ -1,8 +1,8 @@
 //! The check of an open database, as an operation: every page, document, index and rule of the format, on snapshots, beside reads and
 //! writes.
 //!
-//! It finds what a read of the page would find, before one is needed. It changes nothing. What it reads is checked against its hashes again,
-//! also where it was before. The versions of pages that its snapshot needs are kept meanwhile.
+//! It finds what a read of the page would find, before one is needed. It changes nothing. What it reads is checked against its hashes
+//! again, also where it was before. The versions of pages that its snapshot needs are kept meanwhile.
 
 use std::sync::Arc;
 

@@ -39,8 +39,8 @@ pub trait Destination: Send + Sync + Debug {
     /// [`Error::Destination`], or that of `sent`.
     fn put(&self, path: &str, file: &mut File, size: u64, sent: &mut dyn FnMut(u64) -> Result<()>) -> Result<()>;
 
-    /// All files below a folder, in no order; `""`: of the whole destination. A folder that is not there has none. One below it that has another
-    /// name than those of backups is left out if it cannot be read.
+    /// All files below a folder, in no order; `""`: of the whole destination. A folder that is not there has none. One below it that has
+    /// another name than those of backups is left out if it cannot be read.
     ///
     /// # Errors
     ///
@@ -121,7 +121,7 @@ impl FolderDestination {
         for (path, metadata) in entries {
             if metadata.is_dir() {
                 // Without one of our own a list would say that its backups are gone.
-                let is_own = path.file_name().and_then(OsStr::to_str).is_some_and(names::is_own_folder);
+                let is_own = path.file_name().and_then(OsStr::to_str).is_some_and(is_own_folder);
                 self.collect(&path, is_own, files)?;
             } else if let Some(path) = path.strip_prefix(&self.folder).ok().and_then(Path::to_str) {
                 files.push(StoredFile { path: path.to_owned(), size: metadata.len() });
@@ -287,4 +287,9 @@ mod tests {
         assert!(refused.contains("no regular file"), "{refused}");
         assert!(place.get(".").is_err() && place.get("file").is_ok());
     }
+}
+
+/// Whether a folder has the name of one with backups or with an archive.
+fn is_own_folder(name: &str) -> bool {
+    names::parse_folder(name).is_some() || super::archive::is_folder(name)
 }

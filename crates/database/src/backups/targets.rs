@@ -1,7 +1,7 @@
 //! The places of one backup. Each is written by itself, the folder first: where one fails, the others have the backup all the same.
 //!
-//! A place that could not be reached lacks files of the chain. The next backup brings it up to date from another place that has them, before
-//! it adds its own file.
+//! A place that could not be reached lacks files of the chain. The next backup brings it up to date from another place that has them,
+//! before it adds its own file.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
@@ -10,13 +10,13 @@ use std::sync::Arc;
 
 use json::Value;
 
-use super::configuration::{BackupConfiguration, DestinationKind, bad};
+use super::configuration::{BackupConfiguration, DestinationKind, DestinationSettings, bad};
 use super::destination::{Destination, FolderDestination};
 use super::names::{BackupName, Maker};
 use super::points;
 use super::spool::Spool;
 use crate::limits::BACKUP_PIECE_SIZE;
-use crate::{Databases, Error, Operation, Result};
+use crate::{Error, Operation, Result};
 
 /// A place that a backup goes to.
 pub(crate) struct Target {
@@ -40,16 +40,23 @@ impl Targets {
     /// # Errors
     ///
     /// [`Error::NotSupported`], or [`Error::BadBackup`] for settings that mean nothing here.
-    pub fn open(node: &Databases, configuration: &BackupConfiguration, spool_folder: PathBuf) -> Result<Targets> {
+    ///
+    /// * `folder_of`, `open`: the folder, and another place, of settings.
+    pub fn open(
+        configuration: &BackupConfiguration,
+        spool_folder: PathBuf,
+        folder_of: impl Fn(&Value) -> Result<FolderDestination>,
+        open: impl Fn(&DestinationSettings) -> Result<Arc<dyn Destination>>,
+    ) -> Result<Targets> {
         let mut targets = Targets { all: Vec::new(), local: None, spool_folder };
         for settings in &configuration.destinations {
             let place: Arc<dyn Destination> = match settings.kind {
                 DestinationKind::Local => {
-                    let folder = node.backup_folder(&settings.settings)?;
+                    let folder = folder_of(&settings.settings)?;
                     targets.local = Some(folder.clone());
                     Arc::new(folder)
                 }
-                _ => node.open_destination(settings)?,
+                _ => open(settings)?,
             };
             targets.all.push(Target { kind: settings.kind, place, error: None, files: Vec::new() });
         }

@@ -13,7 +13,7 @@ use std::thread::{self, JoinHandle};
 use documents::Date;
 use parking_lot::{Condvar, Mutex};
 
-use super::configuration::{BackupConfiguration, BackupTask, DestinationKind, bad};
+use super::configuration::{BackupConfiguration, BackupTask, DestinationKind, DestinationSettings, bad};
 use super::names::Maker;
 use super::run::{Backup, BackupDone};
 use super::status::BackupStatus;
@@ -395,7 +395,9 @@ impl Shared {
         let now = self.clock.now();
         let places = archive::places_of(&job.configuration);
         let spool_folder = archive::Host::spool_folder(node);
-        let mut targets = Targets::open(node, &job.configuration, spool_folder.clone())?;
+        let folder_of = |settings: &json::Value| node.backup_folder(settings);
+        let open = |settings: &DestinationSettings| node.open_destination(settings);
+        let mut targets = Targets::open(&job.configuration, spool_folder.clone(), folder_of, open)?;
         let may_go_on = !job.is_full
             && !before.folder.is_empty()
             && before.places == places
@@ -426,7 +428,7 @@ impl Shared {
             };
             let noted = match done.failures.first() {
                 None => note_base(node, &database, task, done),
-                // A history is in all places, or it is asked for a snapshot again and again.
+                // A history is in all places, or the task makes a snapshot again and again.
                 Some((_, error)) if !is_archived_in(&places)? => {
                     backup.take_back(&targets, done);
                     Err(error.clone())

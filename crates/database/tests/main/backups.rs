@@ -665,6 +665,7 @@ fn a_clock_that_goes_back_does_not_stop_backups() {
     let Node { data, place, clock, databases, _folder } = node;
     drop(databases);
     clock.set(right);
-    let node = Node { databases: open(&data, &clock), data, place, clock, _folder };
+    let databases = Databases::open(options(&data, &clock)).unwrap();
+    let node = Node { data, place, clock, databases, _folder };
     assert!(next(&node).starts_with("2026-11-27T01:10"), "{}", next(&node));
 }

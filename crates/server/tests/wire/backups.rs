@@ -428,7 +428,7 @@ fn what_means_nothing_is_refused_with_the_reason() {
     assert_eq!(server.wire.call("POST /databases/db/admin/tasks/state?key=1&type=SqlEtl&disable=true", "").status, 501);
 }
 
-/// A store that accepts connections, and answers none before it is told to.
+/// A store that accepts connections, and answers none before the test lets it.
 #[test]
 fn a_store_that_hangs_does_not_take_administration_with_it() {
     let wire = Wire::start_with(|options| options.limits.short_thread_count = 1);

@@ -6,6 +6,7 @@
 
 mod replacing;
 mod revisions;
+mod small_items;
 mod tombstones;
 
 use std::sync::Arc;
@@ -28,9 +29,7 @@ use crate::smuggler::metadata::DumpedMetadata;
 use crate::smuggler::pace::Pace;
 use crate::smuggler::reader::{DumpError, DumpReader, Event, Part};
 use crate::smuggler::transform::{Transform, Transformed};
-use crate::smuggler::{
-    ItemType, ItemTypes, SmugglerOptions, SmugglerResult, counters, indexes, record, subscriptions, values,
-};
+use crate::smuggler::{ItemType, ItemTypes, SmugglerOptions, SmugglerResult, indexes, record, subscriptions, values};
 use crate::{Database, Error, Operation, OperationId, OperationResult, OperationStatus, Progress, Result};
 use replacing::Replacing;
 
@@ -190,7 +189,8 @@ impl Import {
     ///
     /// # Errors
     ///
-    /// The bytes are no dump, something follows it and `SkipCorruptedData` is not set, an item is not acceptable, or the operation was killed. Then [`fail`](Self::fail) comes next.
+    /// The bytes are no dump, something follows it and `SkipCorruptedData` is not set, an item is not acceptable, or the operation was
+    /// killed. Then [`fail`](Self::fail) comes next.
     pub fn feed(&mut self, bytes: &[u8]) -> Result<bool> {
         if self.work.operation.is_killed() {
             return Err(Error::Canceled);
@@ -671,68 +671,8 @@ impl ImportWork {
         Ok(stored.is_none_or(|stored| max(document).is_some_and(|given| given > stored)))
     }
 
-    /// A group of counters of one document. Documents stand before them in a dump.
-    fn counters(&mut self, part: Part<'_>, element: Raw<'_>) -> Result<()> {
-        match counters::command_of(element) {
-            Ok(command) => {
-                self.batch.push_counters(command);
-                self.send_if_full()
-            }
-            Err(rule) => self.refuse(ItemType::CounterGroups, part, rule),
-        }
-    }
-
-    fn identity(&mut self, part: Part<'_>, element: Raw<'_>) -> Result<()> {
-        let name = element.get("Key").and_then(Raw::as_str);
-        let value = element.get("Value");
-        let value = value.and_then(|value| value.as_i64().or_else(|| value.as_str()?.parse().ok()));
-        let (Some(name), Some(value)) = (name, value) else {
-            let rule = "an identity has a 'Key' that is text and a 'Value' that is a whole number";
-            return self.refuse(ItemType::Identities, part, rule.to_owned());
-        };
-        if let Err(error) = documents::id::check(&name) {
-            return self.refuse(ItemType::Identities, part, error.to_string());
-        }
-        self.flight.begin()?;
-        let (flight, name) = (self.flight.clone(), name.into_owned());
-        let write = Write::SeedIdentity { name, value, is_forced: self.replacing.is_some() };
-        self.database.propose_blocking(write, move |answer| flight.land(answer, |_, _| ()));
-        Ok(())
-    }
-
-    /// A put or deletion of a compare-exchange value, whatever is stored under its key.
-    fn value_change(&mut self, part: Part<'_>, read: Result<Option<ValueChange>, String>) -> Result<()> {
-        match read {
-            Ok(Some(change)) => {
-                self.values_size += change.size();
-                self.values.push(change);
-                let is_full = self.values.len() >= BULK_BATCH_COUNT_MAX || self.values_size >= BULK_BATCH_SIZE_MAX;
-                if is_full { self.send_values() } else { Ok(()) }
-            }
-            Ok(None) => {
-                self.result.counts_mut(self.section).left_out += 1;
-                Ok(())
-            }
-            Err(rule) => self.refuse(self.section, part, rule),
-        }
-    }
-
     fn new_batch(&self) -> Batch {
         Batch::new().with_flags(self.flags).without_revisions(self.options.skips_revisions)
-    }
-
-    /// Sends the changes of values on their way, when there is room.
-    fn send_values(&mut self) -> Result<()> {
-        let changes = std::mem::take(&mut self.values);
-        self.values_size = 0;
-        if changes.is_empty() {
-            return Ok(());
-        }
-        self.report();
-        self.flight.begin()?;
-        let flight = self.flight.clone();
-        self.database.propose_blocking(Write::Exchanges(changes), move |answer| flight.land(answer, |_, _| ()));
-        Ok(())
     }
 
     fn index(&mut self, part: Part<'_>, element: Raw<'_>) -> Result<()> {
