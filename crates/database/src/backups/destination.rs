@@ -39,8 +39,8 @@ pub trait Destination: Send + Sync + Debug {
     /// [`Error::Destination`], or that of `sent`.
     fn put(&self, path: &str, file: &mut File, size: u64, sent: &mut dyn FnMut(u64) -> Result<()>) -> Result<()>;
 
-    /// All files below a folder, in no order; `""`: of the whole destination. A folder that is not there has none. One below it that has another
-    /// name than those of backups is left out if it cannot be read.
+    /// All files below a folder, in no order; `""`: of the whole destination. A folder that is not there has none. One below it that has
+    /// another name than those of backups is left out if it cannot be read.
     ///
     /// # Errors
     ///

@@ -88,7 +88,8 @@ pub(super) fn is_own_folder(name: &str) -> bool {
     parse_folder(name).is_some() || super::archive::is_folder(name)
 }
 
-/// Says in the folder of a full backup which task of which database made it. It is the name of a file there, so that a list of names tells it.
+/// Says in the folder of a full backup which task of which database made it. It is the name of a file there, so that a list of names
+/// tells it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Maker {
     /// The id of the database in hexadecimal. That of a copy of it is another one, on another server too.

@@ -190,7 +190,8 @@ impl Import {
     ///
     /// # Errors
     ///
-    /// The bytes are no dump, something follows it and `SkipCorruptedData` is not set, an item is not acceptable, or the operation was killed. Then [`fail`](Self::fail) comes next.
+    /// The bytes are no dump, something follows it and `SkipCorruptedData` is not set, an item is not acceptable, or the operation was
+    /// killed. Then [`fail`](Self::fail) comes next.
     pub fn feed(&mut self, bytes: &[u8]) -> Result<bool> {
         if self.work.operation.is_killed() {
             return Err(Error::Canceled);
