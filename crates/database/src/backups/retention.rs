@@ -1,7 +1,7 @@
 //! Removing old backups: a folder goes as a whole, when its last file is old enough and a newer full backup is there.
 //!
-//! A place may have backups of several tasks, of requests without one, of other servers with a database of this name, and of RavenDB. A task
-//! removes only folders with its own [mark](Maker), which stands in the place itself: it is there after a restart, and in a copy of the
+//! A place may have backups of several tasks, of requests without one, of other servers with a database of this name, and of RavenDB. A
+//! task removes only folders with its own [mark](Maker), which stands in the place itself: it is there after a restart, and in a copy of the
 //! place. A database that was restored has another id, so that it removes nothing of its original, which may go on.
 
 use std::collections::BTreeMap;

@@ -205,8 +205,8 @@ impl Backup<'_> {
         }
     }
 
-    /// Writes the file: in its folder under another name, or, if no folder is a place of it, beside the databases. Whatever happens, what is
-    /// not whole goes.
+    /// Writes the file: in its folder under another name, or, if no folder is a place of it, beside the databases. Whatever happens, what
+    /// is not whole goes.
     ///
     /// * `snapshot`: what is dumped; `None`: an image is written.
     fn write_file(&self, targets: &Targets, path: &str, snapshot: Option<&documents::Snapshot<'_>>) -> Result<Written> {

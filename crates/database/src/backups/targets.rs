@@ -1,7 +1,7 @@
 //! The places of one backup. Each is written by itself, the folder first: where one fails, the others have the backup all the same.
 //!
-//! A place that could not be reached lacks files of the chain. The next backup brings it up to date from another place that has them, before
-//! it adds its own file.
+//! A place that could not be reached lacks files of the chain. The next backup brings it up to date from another place that has them,
+//! before it adds its own file.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
