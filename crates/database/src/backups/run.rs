@@ -72,11 +72,12 @@ impl Backup<'_> {
     /// [`Error::Destination`], [`Error::Io`], [`Error::Canceled`], or storage fails. Files in places may be there.
     pub fn run(&self, targets: &mut Targets) -> Result<BackupDone> {
         let (time, folder) = self.name(targets)?;
-        let snapshot = self.database.read();
-        let maker = Maker::new(snapshot.database_id(), self.task);
+        let maker = Maker::new(self.database.documents().database_id(), self.task);
         if let Some(previous) = self.previous {
+            // May take long, and holds no snapshot.
             targets.bring_up_to_date(&folder, &previous.last_file, &maker, self.operation)?;
         }
+        let snapshot = self.database.read();
         let last_etag = snapshot.last_etag()?;
         let change_vector = snapshot.change_vector()?;
         let (record_etag, definitions_hash) = (self.record.etag, hash_without_etags(&self.database, &snapshot)?);
