@@ -83,7 +83,7 @@ pub(crate) fn parse_folder(name: &str) -> Option<(Date, &str, &str)> {
     Some((parse_time(time)?, database, node_tag))
 }
 
-/// Says in the folder of a full backup which task of which database made it. It is the name of a file there, so that a list of names
+/// Says in the folder of a full backup which task made it, and of whose database. It is the name of a file there, so that a list of names
 /// tells it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Maker {
