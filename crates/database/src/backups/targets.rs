@@ -37,11 +37,13 @@ pub(crate) struct Targets {
 }
 
 impl Targets {
+    /// Opens the places of a configuration.
+    ///
+    /// * `folder_of`, `open`: the folder, and another place, of settings.
+    ///
     /// # Errors
     ///
     /// [`Error::NotSupported`], or [`Error::BadBackup`] for settings that mean nothing here.
-    ///
-    /// * `folder_of`, `open`: the folder, and another place, of settings.
     pub fn open(
         configuration: &BackupConfiguration,
         spool_folder: PathBuf,
