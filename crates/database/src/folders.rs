@@ -25,6 +25,17 @@ pub(crate) fn make(folder: &Path) -> Result<()> {
     builder.create(folder).map_err(|error| Error::io("create", folder, error))
 }
 
+/// Makes a folder, and those above it that are missing; they are there after a power cut, too.
+pub(crate) fn make_durable(folder: &Path) -> Result<()> {
+    let made: Vec<&Path> = folder.ancestors().take_while(|folder| !folder.exists()).collect();
+    make(folder)?;
+    for parent in made.iter().filter_map(|folder| folder.parent()).filter(|parent| !parent.as_os_str().is_empty()) {
+        let synced = std::fs::File::open(parent).and_then(|parent| parent.sync_all());
+        synced.map_err(|error| Error::io("sync the folder", parent, error))?;
+    }
+    Ok(())
+}
+
 /// Opens what is in a folder; while somebody in this process is letting go of it, waits up to `waits_max` times.
 pub(crate) fn open_unlocked<T>(waits_max: u32, open: impl Fn() -> Result<T>) -> Result<T> {
     for _ in 0..waits_max {

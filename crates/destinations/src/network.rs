@@ -84,7 +84,9 @@ impl Network {
                 .pool_idle_timeout(KEEP_ALIVE_TIME)
                 .user_agent(concat!("Rookery/", env!("CARGO_PKG_VERSION")))
         };
-        let restricted = client().dns_resolver(Arc::new(CheckedResolver)).build().map_err(|error| error.to_string())?;
+        // A proxy of the environment would look names up by itself, where nothing checks their addresses.
+        let restricted = client().no_proxy().dns_resolver(Arc::new(CheckedResolver));
+        let restricted = restricted.build().map_err(|error| error.to_string())?;
         let client = client().build().map_err(|error| error.to_string())?;
         Ok(Network { runtime, client, restricted })
     }

@@ -222,6 +222,11 @@ pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
+/// Whether a folder has the name of one with backups or with an archive.
+fn is_own_folder(name: &str) -> bool {
+    names::parse_folder(name).is_some() || super::archive::is_folder(name)
+}
+
 #[cfg(all(test, unix))]
 mod tests {
     use rustix::fs::{CWD, FileType, Mode, OFlags, mkdirat, mknodat, openat};
@@ -287,9 +292,4 @@ mod tests {
         assert!(refused.contains("no regular file"), "{refused}");
         assert!(place.get(".").is_err() && place.get("file").is_ok());
     }
-}
-
-/// Whether a folder has the name of one with backups or with an archive.
-fn is_own_folder(name: &str) -> bool {
-    names::parse_folder(name).is_some() || super::archive::is_folder(name)
 }

@@ -17,7 +17,7 @@ pub(crate) struct Spool(PathBuf);
 impl Spool {
     /// At a path, whose folder is made.
     pub fn at(path: PathBuf) -> Result<Spool> {
-        folders::make(path.parent().unwrap_or(&path)).map_err(with_advice)?;
+        folders::make_durable(path.parent().unwrap_or(&path)).map_err(with_advice)?;
         Ok(Spool(path))
     }
 

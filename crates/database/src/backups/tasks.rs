@@ -339,7 +339,7 @@ impl Shared {
             node.find(database).and_then(|database| self.begin(&database, Some(task.clone()), configuration, is_full));
         if let Err(error) = begun {
             tracing::warn!(database, task = task.name, %error, "a backup that is due was not begun");
-            self.plan_again(database, task.id, Some(&error), &node);
+            self.plan_again(database, task.id, Some(&error), &node, None);
         }
     }
 
@@ -353,6 +353,11 @@ impl Shared {
             Err(error) => {
                 tracing::error!(%error, "the thread of a backup cannot be started");
                 state.running.retain(|running| !Arc::ptr_eq(&running.operation, &job.operation));
+                let key = job.task.as_ref().map(|task| (job.database.clone(), task.id));
+                if let Some(planned) = key.and_then(|key| state.tasks.get_mut(&key)) {
+                    let at = later(self.clock.now(), BACKUP_RETRY_MIN);
+                    planned.next = Some(NextRun { at, is_full: job.is_full, full_at: None });
+                }
                 job.operation.end(OperationStatus::Canceled);
             }
         }
@@ -375,7 +380,7 @@ impl Shared {
             Err(error) => OperationStatus::Faulted(Arc::new(error)),
         });
         if let (Some(node), Some(task)) = (&node, &job.task) {
-            self.plan_again(&job.database, task.id, error.as_ref(), node);
+            self.plan_again(&job.database, task.id, error.as_ref(), node, Some(&job.operation));
         }
         // The node may end with this handle; it waits for all threads but its own.
         drop(node);
@@ -553,10 +558,21 @@ impl Shared {
     }
 
     /// Plans the next run of a task whose last one ended.
-    fn plan_again(&self, database: &str, task: u64, error: Option<&Error>, node: &Databases) {
+    ///
+    /// * `ended`: the operation of that one, which runs no more from the same moment on: a next run that is due already would be taken for
+    ///   it, and never begin.
+    fn plan_again(
+        &self,
+        database: &str,
+        task: u64,
+        error: Option<&Error>,
+        node: &Databases,
+        ended: Option<&Arc<Operation>>,
+    ) {
         let status = node.backup_status(database, task).unwrap_or_default();
         let now = self.clock.now();
         let mut state = self.state.lock();
+        state.running.retain(|running| ended.is_none_or(|ended| !Arc::ptr_eq(&running.operation, ended)));
         let Some(planned) = state.tasks.get_mut(&(database.to_owned(), task)) else { return };
         planned.failures = match error {
             None => 0,
