@@ -4,7 +4,7 @@
 //! that are missing here are counted and passed over. An item that cannot be read ends the import, with its place; with
 //! `SkipCorruptedData` it is counted, and the import goes on.
 
-mod replacing;
+mod definitions;
 mod revisions;
 mod tombstones;
 
@@ -22,17 +22,14 @@ use crate::attachments::ContentUpload;
 use crate::flight::Flight;
 use crate::limits::{BULK_BATCH_COUNT_MAX, BULK_BATCH_SIZE_MAX, BULK_BUFFER_SIZE_KEPT};
 use crate::smuggler::attachments::DumpedContents;
-use crate::smuggler::indexes::DefinitionRefused;
 use crate::smuggler::lenient::without_trailing_commas;
 use crate::smuggler::metadata::DumpedMetadata;
 use crate::smuggler::pace::Pace;
 use crate::smuggler::reader::{DumpError, DumpReader, Event, Part};
 use crate::smuggler::transform::{Transform, Transformed};
-use crate::smuggler::{
-    ItemType, ItemTypes, SmugglerOptions, SmugglerResult, counters, indexes, record, subscriptions, values,
-};
+use crate::smuggler::{ItemType, ItemTypes, SmugglerOptions, SmugglerResult, counters, record, values};
 use crate::{Database, Error, Operation, OperationId, OperationResult, OperationStatus, Progress, Result};
-use replacing::Replacing;
+use definitions::Replacing;
 
 /// One import, which is an operation. Its functions may wait for the disk: call them on a thread that may. Dropped without an end, the
 /// operation fails.
@@ -168,17 +165,6 @@ impl Import {
     /// The operation that it runs as.
     pub fn operation(&self) -> &Arc<Operation> {
         &self.work.operation
-    }
-
-    /// Indexes and subscriptions that the database has now and that the dump does not name are removed when their sections end, and
-    /// identities become what the dump says, also lower ones.
-    ///
-    /// # Errors
-    ///
-    /// Storage fails.
-    pub(crate) fn replace_definitions(&mut self) -> Result<()> {
-        self.work.replacing = Some(Replacing::of(&self.work.database)?);
-        Ok(())
     }
 
     /// Takes the next bytes of the dump. True: it is closed, and [`finish`](Self::finish) comes next, whatever the stream still has.
@@ -714,42 +700,6 @@ impl ImportWork {
         let flight = self.flight.clone();
         self.database.propose_blocking(Write::Exchanges(changes), move |answer| flight.land(answer, |_, _| ()));
         Ok(())
-    }
-
-    fn index(&mut self, part: Part<'_>, element: Raw<'_>) -> Result<()> {
-        let put = indexes::put(&self.database, element, &self.options, &self.analyzers);
-        if let Some(replacing) = &mut self.replacing {
-            replacing.note_index(element);
-        }
-        self.defined(ItemType::Indexes, "index", part, put)
-    }
-
-    fn subscription(&mut self, part: Part<'_>, element: Raw<'_>) -> Result<()> {
-        let put = subscriptions::put(&self.database, element);
-        if let Some(replacing) = &mut self.replacing {
-            replacing.note_subscription(element);
-        }
-        self.defined(ItemType::Subscriptions, "subscription", part, put)
-    }
-
-    /// A definition that cannot be taken over is reported, and ends nothing: the documents count more.
-    fn defined(
-        &mut self,
-        item_type: ItemType,
-        noun: &str,
-        part: Part<'_>,
-        (name, put): (String, Result<(), DefinitionRefused>),
-    ) -> Result<()> {
-        match put {
-            Ok(()) => Ok(()),
-            Err(DefinitionRefused::Failed(error)) => Err(error),
-            Err(DefinitionRefused::Definition(rule)) => {
-                self.result.counts_mut(item_type).errored += 1;
-                let place = part.place();
-                self.result.error(&format!("The {noun} '{name}' ({place}) was not imported: {rule}"));
-                Ok(())
-            }
-        }
     }
 
     fn send_if_full(&mut self) -> Result<()> {
