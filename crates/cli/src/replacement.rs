@@ -33,7 +33,7 @@ impl Display for LostAccess {
     }
 }
 
-/// Puts new contents in the place of a file, so that whoever could read the former one can read them: a server that does not run as the
+/// Puts new contents in the place of a file, so that those who could read the former one can read them: a server that does not run as the
 /// user of this program.
 ///
 /// Without the right to set owner and group the new file is readable by the present user alone, and the result says who lost access.
@@ -50,7 +50,7 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> anyhow::Result<Option<LostAc
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error).with_context(writing),
         _ => {}
     }
-    // Nobody else reads it before its group is the right one.
+    // No other user may read it before its group is the right one.
     let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new);
     let mut file = file.with_context(writing)?;
     file.write_all(bytes).with_context(writing)?;

@@ -1,44 +1,16 @@
 //! The check of an open database, as an operation: every page, document, index and rule of the format, on snapshots, beside reads and
 //! writes.
 //!
-//! It finds what a read would find, before somebody needs the page. It changes nothing. What it reads is checked against its hashes again,
-//! also where it was before. The versions of pages that its snapshot needs are kept meanwhile.
+//! It finds what a read of the page would find, before one is needed. It changes nothing. What it reads is checked against its hashes
+//! again, also where it was before. The versions of pages that its snapshot needs are kept meanwhile.
 
 use std::sync::Arc;
 
 use storage::Environment;
 
-use crate::limits::{CHECK_PROBLEMS_MAX, CHECK_PROGRESS_EVERY};
+use crate::check_report::{CheckReport, CheckedPart};
+use crate::limits::CHECK_PROGRESS_EVERY;
 use crate::{Database, Error, Index, Operation, OperationId, OperationResult, OperationStatus, Progress, Result};
-
-/// What a check found in the documents, or in one index.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CheckedPart {
-    /// The name of the index; `None`: the documents, with all that belongs to them.
-    pub index: Option<String>,
-    /// Pages that were read.
-    pub pages: u64,
-    /// Documents and what belongs to them, or entries of the index.
-    pub items: u64,
-    /// Rules that do not hold.
-    pub problem_count: u64,
-    /// The first of them, as sentences: [`CHECK_PROBLEMS_MAX`] at most.
-    pub problems: Vec<String>,
-}
-
-/// What a check came to.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CheckReport {
-    /// The documents, then the indexes by name.
-    pub parts: Vec<CheckedPart>,
-}
-
-impl CheckReport {
-    /// Rules that do not hold, in all parts.
-    pub fn problem_count(&self) -> u64 {
-        self.parts.iter().map(|part| part.problem_count).sum()
-    }
-}
 
 /// A check that is about to run, which is an operation of its database.
 #[derive(Debug)]
@@ -151,14 +123,6 @@ impl Check {
             CheckedPart { index: index.map(str::to_owned), pages: report.pages_total(), ..CheckedPart::default() };
         part.add(report.problems.len() as u64, report.problems);
         Ok(part)
-    }
-}
-
-impl CheckedPart {
-    fn add(&mut self, count: u64, problems: Vec<String>) {
-        self.problem_count += count;
-        self.problems.extend(problems);
-        self.problems.truncate(CHECK_PROBLEMS_MAX);
     }
 }
 

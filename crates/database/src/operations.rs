@@ -8,8 +8,8 @@ use std::time::Duration;
 use documents::Date;
 use parking_lot::Mutex;
 
-use crate::CheckReport;
 use crate::backups::BackupResult;
+use crate::check_report::CheckReport;
 use crate::compaction::CompactionReport;
 use crate::limits::{ENDED_OPERATION_KEPT_SECONDS, OPERATION_QUERY_SIZE_MAX};
 use crate::revisions::RevisionsReport;

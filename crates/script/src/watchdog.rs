@@ -12,9 +12,9 @@ use crate::{stop, ticker};
 
 /// The engine calls it after each [`STEPS_PER_CHECK`] steps, and long operations call it at each tick of the [`ticker`].
 ///
-/// A run is ended for the processor time that its thread took, not for what passed on the clock: a thread that waits for a processor, or for
-/// a page of a file, runs no script, and an index must not lose a document for that. The kernel's clock of a thread costs a system call,
-/// so that it is read only at a look, which most runs end before.
+/// A run is ended for the processor time that its thread took, not for what passed on the clock: a thread that waits for a processor, or
+/// for a page of a file, runs no script, and an index must not lose a document for that. The kernel's clock of a thread costs a system
+/// call, so that it is read only at a look, which most runs end before.
 #[derive(Debug, Default)]
 pub(crate) struct Watchdog {
     checks_left: Cell<u64>,

@@ -19,7 +19,7 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use crate::error::{Error, Result};
-use crate::limits::{Limits, SHARES_SWEPT_FROM, SHORT_WORK_SIZE};
+use crate::limits::{Limits, PLACE_THREADS_MAX, SHARES_SWEPT_FROM, SHORT_WORK_SIZE};
 use crate::memory::Memory;
 
 /// Whose threads work runs on.
@@ -33,6 +33,8 @@ pub(crate) enum Pool {
     BulkInserts,
     /// What has an end of its own: administration, parsing and compressing.
     Short,
+    /// Lists of places for backups, which wait for as long as a store elsewhere takes.
+    Places,
 }
 
 /// Who has a share of the pools: SHA-256 of an API key or a certificate.
@@ -64,7 +66,7 @@ impl Pool {
         match self {
             Pool::Reads => Some(0),
             Pool::Streams => Some(1),
-            Pool::BulkInserts | Pool::Short => None,
+            Pool::BulkInserts | Pool::Short | Pool::Places => None,
         }
     }
 }
@@ -77,7 +79,7 @@ fn half(count: usize) -> usize {
 /// The bounded pools.
 #[derive(Debug)]
 pub(crate) struct Bridge {
-    pools: [Permits; 4],
+    pools: [Permits; 5],
     /// Those that are in use, and some that were.
     shares: Mutex<HashMap<Owner, Weak<Share>>>,
     /// Reads that turn out to be long, and wait with their thread for a place among the streams.
@@ -151,6 +153,7 @@ impl Bridge {
                 permits("Limits.Streams", limits.stream_count),
                 permits("Limits.BulkInsertThreads", limits.bulk_insert_thread_count),
                 permits("Limits.ShortThreads", limits.short_thread_count),
+                permits("PLACE_THREADS_MAX", PLACE_THREADS_MAX),
             ],
             shares: Mutex::default(),
             turning: Arc::new(Semaphore::new(limits.stream_count)),

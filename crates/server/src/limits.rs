@@ -223,6 +223,9 @@ pub(crate) const CLOSING_WHOLE_SIZE: usize = 8 << 10;
 /// Up to this size a body is parsed or compressed on a network thread, in bytes: about a millisecond.
 pub(crate) const SHORT_WORK_SIZE: usize = 256 << 10;
 
+/// Lists of places for backups that are asked for at the same time. A store that does not answer holds each of them for minutes.
+pub(crate) const PLACE_THREADS_MAX: usize = 4;
+
 /// How many parts of a streamed answer may wait for the network. A reader that does not read stops its producer.
 pub(crate) const STREAM_PARTS_MAX: usize = 4;
 
@@ -433,7 +436,11 @@ pub struct LimitSetting {
 impl Limits {
     /// Threads that blocking work takes at the most. A read that turns out to be long waits with its thread to become a stream.
     pub fn thread_count(&self) -> usize {
-        self.blocking_thread_count + 2 * self.stream_count + self.bulk_insert_thread_count + self.short_thread_count
+        self.blocking_thread_count
+            + 2 * self.stream_count
+            + self.bulk_insert_thread_count
+            + self.short_thread_count
+            + PLACE_THREADS_MAX
     }
 
     /// All of them, in the order of the fields.

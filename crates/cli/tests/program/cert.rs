@@ -191,7 +191,7 @@ fn a_renewed_certificate_keeps_owner_group_and_mode() {
     assert_eq!(mode(&made.file("server.pfx.old")), 0o640);
     assert!(!made.file("server.pfx.new").exists());
     if is_root {
-        // Somebody who cannot give files away.
+        // A user who cannot give files away.
         let user = 54_322;
         for entry in [&made.path, &made.file("ca.key"), &certificate] {
             chown(entry, Some(user), Some(user)).unwrap();
@@ -258,7 +258,7 @@ fn the_settings_of_the_package_can_be_uncommented() {
     let (is_content, out, err) = check(&edited);
     assert!(is_content && out == "the settings are valid\n", "{out}{err}");
     assert!(!made.file("data").exists() && !made.file("log").exists());
-    // Nobody could get in.
+    // No client could get in.
     let (is_content, out, err) = check(&edited.replace(&thumbprint, ""));
     assert!(
         is_content && out.contains("warning: unless the data folder has one, no administrator has a certificate"),

@@ -505,7 +505,12 @@ pub(crate) fn key(value: &Value) -> Result<Option<BackupKey>> {
     if !matches!(value, Value::Object(_)) {
         return Err(bad(format!("'{NAME}' must be an object")));
     }
+    let has_key = value.get("Key").is_some_and(|key| *key != Value::Null && key.as_str() != Some(""));
     match value.get("EncryptionMode").filter(|mode| **mode != Value::Null).map(Value::as_str) {
+        // RavenDB writes such backups in clear.
+        None | Some(Some("None")) if has_key => Err(bad(format!(
+            "'{NAME}' has a 'Key' that would not be used. Set 'EncryptionMode' in it to UseProvidedKey, or remove the key: the backup is not encrypted then"
+        ))),
         None | Some(Some("None")) => Ok(None),
         Some(Some("UseProvidedKey")) => {
             let text = value.get("Key").and_then(Value::as_str).unwrap_or_default();
@@ -621,6 +626,17 @@ mod tests {
         );
         let key = r#""BackupEncryptionSettings":{"EncryptionMode":"UseProvidedKey","Key":"c2hvcnQ="}"#;
         check(&full(&format!("{local},{key}")), "32 bytes");
+        for encryption in [
+            r#"{"Key":"c2hvcnQ="}"#,
+            r#"{"Key":"c2hvcnQ=","EncryptionMode":"None"}"#,
+            r#"{"Key":7,"EncryptionMode":null}"#,
+        ] {
+            check(&full(&format!(r#"{local},"BackupEncryptionSettings":{encryption}"#)), "UseProvidedKey");
+        }
+        for encryption in ["{}", r#"{"EncryptionMode":"None"}"#, r#"{"EncryptionMode":null,"Key":""}"#] {
+            let text = full(&format!(r#"{local},"BackupEncryptionSettings":{encryption}"#));
+            assert!(task(&format!("{{{text}}}")).unwrap().configuration.key.is_none());
+        }
         check(&full(&format!(r#"{local},"FtpSettings":{{"Url":"ftp://x"}}"#)), "FTP");
     }
 

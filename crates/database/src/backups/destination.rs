@@ -1,7 +1,8 @@
 //! Where the files of backups go: a folder, or what the program that runs the node opens for the other kinds.
 
+use std::ffi::OsStr;
 use std::fmt::Debug;
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,6 +11,7 @@ use documents::Feature;
 
 use super::configuration::DestinationSettings;
 use super::failure::DestinationError;
+use super::names;
 use super::spool::{PARTIAL, Spool};
 use crate::{Error, Result};
 
@@ -37,7 +39,8 @@ pub trait Destination: Send + Sync + Debug {
     /// [`Error::Destination`], or that of `sent`.
     fn put(&self, path: &str, file: &mut File, size: u64, sent: &mut dyn FnMut(u64) -> Result<()>) -> Result<()>;
 
-    /// All files below a folder, in no order; `""`: of the whole destination. A folder that is not there has none.
+    /// All files below a folder, in no order; `""`: of the whole destination. A folder that is not there has none. One below it that has
+    /// another name than those of backups is left out if it cannot be read.
     ///
     /// # Errors
     ///
@@ -105,27 +108,45 @@ impl FolderDestination {
         self.folder.join(path)
     }
 
-    fn collect(&self, folder: &Path, files: &mut Vec<StoredFile>) -> io::Result<()> {
-        let entries = match fs::read_dir(folder) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+    /// * `is_required`: false: a folder that cannot be read has no files.
+    fn collect(&self, folder: &Path, is_required: bool, files: &mut Vec<StoredFile>) -> io::Result<()> {
+        let entries = match entries_of(folder) {
+            // Such as `lost+found`.
+            Err(error) if !is_required => {
+                tracing::warn!(folder = %folder.display(), %error, "a folder beside backups cannot be read and is passed over");
+                return Ok(());
+            }
             entries => entries?,
         };
-        for entry in entries {
-            let entry = entry?;
-            let metadata = match entry.metadata() {
-                // It was removed meanwhile.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                metadata => metadata?,
-            };
-            let path = entry.path();
+        for (path, metadata) in entries {
             if metadata.is_dir() {
-                self.collect(&path, files)?;
+                // Without one of our own a list would say that its backups are gone.
+                let is_own = path.file_name().and_then(OsStr::to_str).is_some_and(is_own_folder);
+                self.collect(&path, is_own, files)?;
             } else if let Some(path) = path.strip_prefix(&self.folder).ok().and_then(Path::to_str) {
                 files.push(StoredFile { path: path.to_owned(), size: metadata.len() });
             }
         }
         Ok(())
     }
+}
+
+/// What a folder has; nothing if it is not there.
+fn entries_of(folder: &Path) -> io::Result<Vec<(PathBuf, Metadata)>> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries?,
+    };
+    let mut found = Vec::new();
+    for entry in entries {
+        let entry = entry?;
+        match entry.metadata() {
+            // It was removed meanwhile.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            metadata => found.push((entry.path(), metadata?)),
+        }
+    }
+    Ok(found)
 }
 
 impl Destination for FolderDestination {
@@ -160,7 +181,7 @@ impl Destination for FolderDestination {
 
     fn list(&self, folder: &str) -> Result<Vec<StoredFile>> {
         let mut files = Vec::new();
-        self.collect(&self.path_of(folder), &mut files).map_err(self.failed("list", folder))?;
+        self.collect(&self.path_of(folder), true, &mut files).map_err(self.failed("list", folder))?;
         Ok(files)
     }
 
@@ -203,7 +224,7 @@ pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
 
 #[cfg(all(test, unix))]
 mod tests {
-    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    use rustix::fs::{CWD, FileType, Mode, OFlags, mkdirat, mknodat, openat};
 
     use super::*;
 
@@ -220,6 +241,42 @@ mod tests {
         assert_eq!(fs::read(folder.path().join("a/file")).unwrap(), b"contents");
     }
 
+    /// Makes folders below each other, so that the path of the last one is longer than the system takes: it cannot be read, by root either.
+    fn make_too_deep(below: &Path, last: &str) -> rustix::io::Result<()> {
+        const PATH_SIZE_MAX: usize = 4096;
+        const NAME_SIZE: usize = 200;
+        let mut size = below.as_os_str().len();
+        let flags = OFlags::DIRECTORY | OFlags::RDONLY;
+        let mut at = openat(CWD, below, flags, Mode::empty())?;
+        let mut enter = |name: &str| {
+            mkdirat(&at, name, Mode::RWXU)?;
+            at = openat(&at, name, flags, Mode::empty())?;
+            Ok(())
+        };
+        while size + 1 + last.len() < PATH_SIZE_MAX {
+            let name = "d".repeat(NAME_SIZE.min(PATH_SIZE_MAX - 2 - size));
+            enter(&name)?;
+            size += 1 + name.len();
+        }
+        enter(last)
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_read_is_passed_over_unless_it_is_one_of_backups() {
+        const OWN: &str = "2026-11-27-00-00-00.ravendb-shop-A-backup";
+        let place = tempfile::tempdir().unwrap();
+        let destination = FolderDestination::new(place.path());
+        fs::create_dir(place.path().join(OWN)).unwrap();
+        fs::write(place.path().join(OWN).join("file"), "x").unwrap();
+        make_too_deep(place.path(), "a-folder-that-has-another-name-than-backups").unwrap();
+        let files: Vec<String> = destination.list("").unwrap().into_iter().map(|file| file.path).collect();
+        assert_eq!(files, [format!("{OWN}/file")]);
+        let place = tempfile::tempdir().unwrap();
+        make_too_deep(place.path(), OWN).unwrap();
+        let refused = FolderDestination::new(place.path()).list("").unwrap_err().to_string();
+        assert!(refused.contains("too long"), "{refused}");
+    }
+
     #[test]
     fn a_pipe_in_place_of_a_file_is_refused_at_once() {
         let folder = tempfile::tempdir().unwrap();
@@ -230,4 +287,9 @@ mod tests {
         assert!(refused.contains("no regular file"), "{refused}");
         assert!(place.get(".").is_err() && place.get("file").is_ok());
     }
+}
+
+/// Whether a folder has the name of one with backups or with an archive.
+fn is_own_folder(name: &str) -> bool {
+    names::parse_folder(name).is_some() || super::archive::is_folder(name)
 }

@@ -17,7 +17,8 @@
 //! * [`names`](BackupName): of folders and files.
 //! * [`destination`](Destination): where files go. The program that runs the node opens those that are no folders.
 //! * `file`: how a file is compressed and encrypted.
-//! * `run`: one backup. `tasks`: the thread that begins them. `status`: what is remembered of each.
+//! * `run`: one backup. `targets`: the places that it goes to, each by itself. `tasks`: the thread that begins them. `status`: what is
+//!   remembered of each.
 //! * `snapshot`: the other kind of file, an image of the storage.
 //! * `archive`: the journal, beside the backups of a task with `PointInTime`.
 //! * `points` and `restore`: the way back; `restored_record`: what of the settings comes along.
@@ -41,6 +42,7 @@ mod server_wide;
 mod snapshot;
 mod spool;
 mod status;
+mod targets;
 mod tasks;
 
 pub(crate) use administration::archive_bytes_max;

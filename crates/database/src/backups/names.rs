@@ -10,6 +10,8 @@ const MARK: &str = ".ravendb-";
 const OWN_MARK: &str = ".rookery-";
 /// Stands before the kind of a file that is encrypted.
 const ENCRYPTED: &str = "encrypted-";
+/// Ends the name of a mark.
+const MARK_OF_TASK: &str = ".rookery-task";
 /// As `2026-11-27-02-00-00`.
 pub(super) const TIME_SIZE: usize = 19;
 
@@ -81,6 +83,36 @@ pub(crate) fn parse_folder(name: &str) -> Option<(Date, &str, &str)> {
     Some((parse_time(time)?, database, node_tag))
 }
 
+/// Says in the folder of a full backup which task made it, and of whose database. It is the name of a file there, so that a list of names
+/// tells it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Maker {
+    /// The id of the database in hexadecimal. That of a copy of it is another one, on another server too.
+    pub database_id: String,
+    /// The task; 0: none.
+    pub task: u64,
+}
+
+impl Maker {
+    /// * `database_id`: as change vectors have it.
+    pub fn new(database_id: &str, task: u64) -> Maker {
+        Maker { database_id: database_id.bytes().map(|byte| format!("{byte:02x}")).collect(), task }
+    }
+
+    /// The name of the file.
+    pub fn file(&self) -> String {
+        format!("{}-{}{MARK_OF_TASK}", self.database_id, self.task)
+    }
+
+    /// Reads such a name; `None`: it is another one.
+    pub fn parse(name: &str) -> Option<Maker> {
+        let (database_id, task) = name.strip_suffix(MARK_OF_TASK)?.split_once('-')?;
+        let parsed = Maker { database_id: database_id.to_owned(), task: task.parse().ok()? };
+        let is_id = !database_id.is_empty() && database_id.bytes().all(|byte| byte.is_ascii_hexdigit());
+        Some(parsed).filter(|parsed| is_id && parsed.file() == name)
+    }
+}
+
 pub(super) fn time_text(time: Date) -> String {
     let text = time.to_string();
     text[..TIME_SIZE].replace(['T', ':'], "-")
@@ -122,6 +154,17 @@ mod tests {
         let folder = folder(time, "my-shop", "A");
         assert_eq!(folder, "2026-11-27-11-49-02.ravendb-my-shop-A-backup");
         assert_eq!(parse_folder(&folder), Some((time, "my-shop", "A")));
+    }
+
+    #[test]
+    fn a_mark_says_which_task_of_which_database_it_is() {
+        let maker = Maker::new("p8bj6J1GrU+BSC84hpfo/A", 17);
+        let name = maker.file();
+        assert!(name.ends_with("-17.rookery-task") && !name.contains('/') && !name.contains('+'), "{name}");
+        assert_eq!(Maker::parse(&name), Some(maker));
+        for name in ["", "-17.rookery-task", "aa-+7.rookery-task", "aa-7", "zz-7.rookery-task", "aa-07.rookery-task"] {
+            assert_eq!(Maker::parse(name), None, "{name}");
+        }
     }
 
     #[test]

@@ -286,11 +286,10 @@ impl Restore {
                 // All of it is read, also behind the dump: the checksum stands at the end.
                 Ok(0) if is_closed => break Ok(()),
                 Ok(0) => break Err(failed(import.cut_off().to_string())),
-                Ok(size) if !is_closed => match import.feed(&piece[..size]) {
+                Ok(size) => match import.feed(&piece[..size]) {
                     Ok(closed) => is_closed = closed,
                     Err(error) => break Err(failed(error.to_string())),
                 },
-                Ok(_) => {}
                 // RavenDB leaves the end of its frames out, and writes no checksum either.
                 Err(error)
                     if is_closed && error.kind() == std::io::ErrorKind::UnexpectedEof && !dump.has_checksum() =>

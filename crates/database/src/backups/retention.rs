@@ -1,51 +1,64 @@
 //! Removing old backups: a folder goes as a whole, when its last file is old enough and a newer full backup is there.
+//!
+//! A place may have backups of several tasks, of requests without one, of other servers with a database of this name, and of RavenDB. A
+//! task removes only folders with its own [mark](Maker), which stands in the place itself: it is there after a restart, and in a copy of
+//! the place. A database that was restored has another id, so that it removes nothing of its original, which may go on.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use documents::Date;
 
 use super::destination::Destination;
-use super::names::{self, BackupName};
+use super::names::{self, BackupName, Maker};
 use super::spool::PARTIAL;
 use crate::Result;
 
-/// Removes what is older than `age` of one database and node, and what backups left that did not end.
+/// Removes what a task made that is older than `age`, and what backups of its database left that did not end.
 ///
+/// * `database`: its name.
 /// * `current`: the folder of the last backup, which stays.
+///
+/// No other backup of the database may run meanwhile.
 ///
 /// # Errors
 ///
 /// [`Error::Destination`](crate::Error::Destination); what was removed before stays removed.
 pub(crate) fn remove_old(
     destination: &dyn Destination,
-    (database, node_tag): (&str, &str),
+    (database, maker): (&str, &Maker),
     current: &str,
     now: Date,
     age: Option<Duration>,
 ) -> Result<u64> {
-    let mut folders: Vec<(String, Vec<String>)> = Vec::new();
+    let mut folders: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for file in destination.list("")? {
         let Some((folder, name)) = file.path.split_once('/') else { continue };
-        let is_own = names::parse_folder(folder).is_some_and(|(_, of, tag)| (of, tag) == (database, node_tag));
-        if !is_own {
-            continue;
-        }
-        match folders.iter_mut().find(|(known, _)| known == folder) {
-            Some((_, files)) => files.push(name.to_owned()),
-            None => folders.push((folder.to_owned(), vec![name.to_owned()])),
+        if folder != current && names::parse_folder(folder).is_some_and(|(_, of, _)| of == database) {
+            folders.entry(folder.to_owned()).or_default().push(name.to_owned());
         }
     }
     let mut removed = 0;
     for (folder, files) in &folders {
-        let backups: Vec<BackupName> = files.iter().filter_map(|file| BackupName::parse(file)).collect();
-        let last = backups.iter().map(|backup| backup.time).max();
+        let marks: Vec<(&String, Maker)> = files.iter().filter_map(|file| Some((file, Maker::parse(file)?))).collect();
+        if marks.is_empty() || marks.iter().any(|(_, found)| found.database_id != maker.database_id) {
+            continue;
+        }
+        let backups: Vec<(&String, BackupName)> =
+            files.iter().filter_map(|file| Some((file, BackupName::parse(file)?))).collect();
+        let last = backups.iter().map(|(_, backup)| backup.time).max();
         let is_older = |age| last.is_some_and(|last| now.since(last) > age);
-        let is_old = folder != current && age.is_some_and(is_older);
-        for file in files {
-            let is_rest = file.ends_with(PARTIAL) && folder != current;
-            if is_rest || is_old && BackupName::parse(file).is_some() {
-                destination.remove(&format!("{folder}/{file}"))?;
-            }
+        let is_old = age.is_some_and(is_older) && marks.iter().all(|(_, found)| found == maker);
+        let mut gone: Vec<&String> = files.iter().filter(|file| file.ends_with(PARTIAL)).collect();
+        if is_old {
+            gone.extend(backups.iter().map(|(file, _)| file));
+        }
+        // The mark last: without it the others would stay.
+        if is_old || backups.is_empty() {
+            gone.extend(marks.iter().map(|(file, _)| file));
+        }
+        for file in gone {
+            destination.remove(&format!("{folder}/{file}"))?;
         }
         removed += u64::from(is_old);
     }
@@ -57,39 +70,85 @@ mod tests {
     use super::*;
     use crate::backups::FolderDestination;
 
+    fn write(place: &tempfile::TempDir, path: &str) {
+        let path = place.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, "x").unwrap();
+    }
+
+    fn left(place: &FolderDestination) -> Vec<String> {
+        let mut left: Vec<String> = place.list("").unwrap().into_iter().map(|file| file.path).collect();
+        left.sort();
+        left
+    }
+
     #[test]
     fn a_folder_goes_when_its_last_file_is_old_and_others_stay() {
         let place = tempfile::tempdir().unwrap();
-        let write = |path: &str| {
-            let path = place.path().join(path);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, "x").unwrap();
-        };
+        let maker = Maker::new("an-id", 3);
+        let mark = maker.file();
         let old = "2026-11-01-00-00-00.ravendb-shop-A-backup";
+        let rest = "2026-11-01-12-00-00.ravendb-shop-A-backup";
         let kept = "2026-11-02-00-00-00.ravendb-shop-A-backup";
         let current = "2026-11-27-00-00-00.ravendb-shop-A-backup";
-        let files = [
+        let going = [
+            format!("{old}/{mark}"),
             format!("{old}/2026-11-01-00-00-00.ravendb-full-backup"),
             format!("{old}/2026-11-01-10-00-00.ravendb-incremental-backup"),
             format!("{old}/2026-11-01-11-00-00.ravendb-incremental-backup.partial"),
+            format!("{rest}/{mark}"),
+            format!("{rest}/2026-11-01-12-00-00.ravendb-full-backup.partial"),
+        ];
+        let mut staying = vec![
+            format!("{kept}/{mark}"),
             format!("{kept}/2026-11-02-00-00-00.ravendb-full-backup"),
             format!("{kept}/2026-11-25-00-00-00.ravendb-incremental-backup"),
-            format!("{current}/2026-11-27-00-00-00.ravendb-full-backup.partial"),
-            "2026-11-01-00-00-00.ravendb-shop-B-backup/2026-11-01-00-00-00.ravendb-full-backup".to_owned(),
-            "2026-11-01-00-00-00.ravendb-shops-A-backup/2026-11-01-00-00-00.ravendb-full-backup".to_owned(),
             format!("{kept}/notes.txt"),
+            format!("{current}/{mark}"),
+            format!("{current}/2026-11-27-00-00-00.ravendb-full-backup.partial"),
+            format!("2026-11-01-00-00-00.ravendb-shops-A-backup/{mark}"),
+            "2026-11-01-00-00-00.ravendb-shops-A-backup/2026-11-01-00-00-00.ravendb-full-backup".to_owned(),
             "other/2026-11-01-00-00-00.ravendb-full-backup".to_owned(),
         ];
-        files.iter().for_each(|file| write(file));
+        staying.sort();
+        going.iter().chain(&staying).for_each(|file| write(&place, file));
         let destination = FolderDestination::new(place.path());
         let now = Date::parse("2026-11-27T12:00:00").unwrap();
         let week = Some(Duration::from_secs(7 * 86_400));
-        let remove = |age| remove_old(&destination, ("shop", "A"), current, now, age).unwrap();
+        let remove = |age| remove_old(&destination, ("shop", &maker), current, now, age).unwrap();
         assert_eq!(remove(week), 1);
-        let left: Vec<String> = destination.list("").unwrap().into_iter().map(|file| file.path).collect();
-        let expected: Vec<&String> = files.iter().skip(3).collect();
-        assert!(left.len() == expected.len() && expected.iter().all(|file| left.contains(file)), "{left:?}");
-        assert!(!place.path().join(old).exists());
+        assert_eq!(left(&destination), staying);
+        assert!(!place.path().join(old).exists() && !place.path().join(rest).exists());
         assert_eq!(remove(None), 0);
+    }
+
+    /// Another task, a backup of no task, another database of the name, and one of RavenDB or of before there were marks.
+    #[test]
+    fn a_task_removes_only_what_it_made() {
+        let place = tempfile::tempdir().unwrap();
+        let maker = Maker::new("an-id", 3);
+        let marks = [
+            Maker::new("an-id", 4).file(),
+            Maker::new("an-id", 0).file(),
+            Maker::new("other-id", 3).file(),
+            "notes.txt".to_owned(),
+        ];
+        let mut files = Vec::new();
+        for (hour, mark) in marks.iter().enumerate() {
+            let folder = format!("2026-11-01-0{hour}-00-00.ravendb-shop-A-backup");
+            files.push(format!("{folder}/2026-11-01-0{hour}-00-00.ravendb-full-backup"));
+            files.push(format!("{folder}/{mark}"));
+        }
+        // Another server may be writing it.
+        files.push(
+            "2026-11-01-02-00-00.ravendb-shop-A-backup/2026-11-01-02-10-00.ravendb-incremental-backup.partial".into(),
+        );
+        files.sort();
+        files.iter().for_each(|file| write(&place, file));
+        let destination = FolderDestination::new(place.path());
+        let now = Date::parse("2026-11-27T12:00:00").unwrap();
+        let second = Some(Duration::from_secs(1));
+        assert_eq!(remove_old(&destination, ("shop", &maker), "", now, second).unwrap(), 0);
+        assert_eq!(left(&destination), files);
     }
 }

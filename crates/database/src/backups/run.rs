@@ -9,26 +9,20 @@ use documents::{Date, Etag};
 use storage::Position;
 
 use super::configuration::{BackupConfiguration, BackupKind, DestinationKind};
-use super::destination::{self, Destination, FolderDestination};
+use super::destination;
 use super::file::{BackupFile, CompressedFile};
-use super::names::{self, BackupName, FileKind};
+use super::names::{self, BackupName, FileKind, Maker};
 use super::result::{BackupResult, UploadCounts};
 use super::snapshot;
 use super::spool::{PARTIAL, Spool};
 use super::status::BackupStatus;
+use super::targets::{Marks, Target, Targets};
 use crate::clock::{Clock, later};
 use crate::smuggler::{DumpWriter, ItemType, SmugglerOptions, SmugglerResult, hash_without_etags};
 use crate::{Database, DatabaseRecord, Error, Operation, Result};
 
-/// Where a backup goes.
-pub(crate) struct Places {
-    pub local: Option<FolderDestination>,
-    pub others: Vec<(DestinationKind, Arc<dyn Destination>)>,
-}
-
 /// One backup, before it is made.
 pub(crate) struct Backup<'a> {
-    pub places: Places,
     pub node_tag: &'a str,
     /// The folder of files that go to other places than folders.
     pub spool_folder: PathBuf,
@@ -37,6 +31,8 @@ pub(crate) struct Backup<'a> {
     pub record: Arc<DatabaseRecord>,
     pub configuration: &'a BackupConfiguration,
     pub operation: &'a Arc<Operation>,
+    /// The task that it belongs to; 0: none.
+    pub task: u64,
     /// The backup that this one goes on from, if it is incremental.
     pub previous: Option<&'a BackupStatus>,
     /// When it began.
@@ -53,25 +49,38 @@ pub(crate) struct BackupDone {
     pub change_vector: String,
     /// The state that a snapshot has, and a time by which that was the last one.
     pub base: Option<(Position, Date)>,
+    /// The places that lack it, and why.
+    pub failures: Vec<(DestinationKind, Error)>,
 }
 
 /// Files are named to the second.
 const SECOND: Duration = Duration::from_secs(1);
 
+/// A file that was written, and what is in it.
+struct Written {
+    file: File,
+    spool: Spool,
+    counts: SmugglerResult,
+    position: Option<Position>,
+}
+
 impl Backup<'_> {
-    /// Makes the backup. When this returns it is in all destinations, whole.
+    /// Makes the backup. When this returns it is, whole, in all places but those that failed: at least in one.
     ///
     /// # Errors
     ///
-    /// [`Error::Destination`], [`Error::Io`], [`Error::Canceled`], or storage fails. Files in other destinations may be there.
-    pub fn run(&self) -> Result<BackupDone> {
-        let Places { local, others, .. } = &self.places;
-        let (time, folder) = self.name()?;
+    /// [`Error::Destination`], [`Error::Io`], [`Error::Canceled`], or storage fails. Files in places may be there.
+    pub fn run(&self, targets: &mut Targets) -> Result<BackupDone> {
+        let (time, folder) = self.name(targets)?;
+        let maker = Maker::new(self.database.documents().database_id(), self.task);
+        if let Some(previous) = self.previous {
+            // May take long, and holds no snapshot.
+            targets.bring_up_to_date(&folder, &previous.last_file, &maker, self.operation)?;
+        }
         let snapshot = self.database.read();
         let last_etag = snapshot.last_etag()?;
         let change_vector = snapshot.change_vector()?;
         let (record_etag, definitions_hash) = (self.record.etag, hash_without_etags(&self.database, &snapshot)?);
-        let local_folder = local.as_ref().map(|local| local.path_of(&folder).display().to_string());
         let kind = match (self.previous, self.configuration.kind) {
             (Some(_), _) => FileKind::Incremental,
             (None, BackupKind::Backup) => FileKind::Full,
@@ -81,7 +90,7 @@ impl Backup<'_> {
             is_full: kind != FileKind::Incremental,
             folder,
             file: None,
-            local_folder,
+            local_folder: None,
             uploads: Vec::new(),
         };
         let mut done = BackupDone {
@@ -92,81 +101,125 @@ impl Backup<'_> {
             definitions_hash,
             change_vector,
             base: None,
+            failures: Vec::new(),
         };
         let is_unchanged = self.previous.is_some_and(|previous| {
             (previous.last_etag, previous.record_etag, previous.definitions_hash)
                 == (last_etag, record_etag, definitions_hash)
         });
         if is_unchanged {
+            targets.require_one()?;
+            self.end(targets, &mut done);
             return Ok(done);
         }
         let name = BackupName { time, kind, is_encrypted: self.configuration.key.is_some() }.file();
         let path = format!("{}/{name}", done.result.folder);
-        // Whatever happens, what is not whole goes.
-        let spool = self.spool(&path)?;
-        let out = CompressedFile::new(spool.create()?, spool.path(), self.configuration)?;
-        let mut file = match kind {
-            FileKind::Snapshot => {
-                // An image holds no snapshot for as long as it is written.
-                drop(snapshot);
-                let (file, counts, position) = self.write_snapshot(out)?;
-                done.counts = counts;
-                done.base = Some((position, self.clock.now()));
-                file
-            }
-            _ => {
-                let (file, counts) = self.write(out, &snapshot)?;
-                drop(snapshot);
-                done.counts = counts;
-                file
+        // Dropped last: a folder goes with its mark, when nothing else is in it.
+        let mut marks = Marks::default();
+        // An image holds no snapshot for as long as it is written.
+        let snapshot = Some(snapshot).filter(|_| kind != FileKind::Snapshot);
+        let (folder, mark) = (done.result.folder.clone(), self.previous.is_none().then_some(&maker));
+        let mut written = loop {
+            targets.require_one()?;
+            let is_local = targets.local().is_some();
+            let marked = match mark.filter(|_| is_local) {
+                Some(maker) => marks.put(targets, 0, &folder, maker),
+                None => Ok(()),
+            };
+            match marked.and_then(|()| self.write_file(targets, &path, snapshot.as_ref())) {
+                Ok(written) => break written,
+                // The folder may have no room, and the others all the same.
+                Err(error) if is_local && !matches!(error, Error::Canceled) => targets.all[0].error = Some(error),
+                Err(error) => return Err(error),
             }
         };
-        let size = file.metadata().map_err(|error| Error::io("read", spool.path(), error))?.len();
-        for (kind, destination) in others {
-            let upload = self.upload(*kind, &**destination, &path, &mut file, size)?;
-            done.result.uploads.push(upload);
+        drop(snapshot);
+        done.counts = std::mem::take(&mut written.counts);
+        done.base = written.position.map(|position| (position, self.clock.now()));
+        let is_local = targets.local().is_some();
+        for at in 0..targets.all.len() {
+            if targets.all[at].error.is_some() {
+                continue;
+            }
+            let kind = targets.all[at].kind;
+            let is_local = is_local && at == 0;
+            let put = match mark.filter(|_| !is_local) {
+                Some(maker) => marks.put(targets, at, &folder, maker),
+                None => Ok(()),
+            };
+            let put = put.and_then(|()| match is_local {
+                true => give_name(&written.spool).map(|()| None),
+                false => self.upload(&targets.all[at], &path, &mut written.file).map(Some),
+            });
+            match put {
+                Ok(upload) => {
+                    marks.keep(kind);
+                    done.result.uploads.extend(upload);
+                }
+                Err(Error::Canceled) => return Err(Error::Canceled),
+                Err(error) => targets.all[at].error = Some(error),
+            }
         }
-        if local.is_some() {
-            let path = spool.path();
-            std::fs::rename(path, path.with_extension("")).map_err(|error| Error::io("rename", path, error))?;
-            let parent = path.parent().unwrap_or(path);
-            destination::sync_folder(parent).map_err(|error| Error::io("sync the folder", parent, error))?;
-        }
+        // The rest of what failed goes before its mark.
+        drop(written);
+        targets.require_one()?;
         done.result.file = Some(name);
+        self.end(targets, &mut done);
         Ok(done)
     }
 
+    fn end(&self, targets: &Targets, done: &mut BackupDone) {
+        let folder = targets.local().map(|local| local.path_of(&done.result.folder).display().to_string());
+        done.result.local_folder = folder;
+        done.failures = targets.failures();
+    }
+
+    /// Removes a backup again from the places that have it, as far as they allow it.
+    pub fn take_back(&self, targets: &Targets, done: &BackupDone) {
+        let maker = Maker::new(self.database.documents().database_id(), self.task);
+        let (folder, mark) = (&done.result.folder, maker.file());
+        for target in targets.healthy() {
+            for file in done.result.file.iter().chain(Some(&mark).filter(|_| done.result.is_full)) {
+                if let Err(error) = target.place.remove(&format!("{folder}/{file}")) {
+                    tracing::warn!(%error, "a backup that other places lack was not removed");
+                }
+            }
+        }
+    }
+
     /// The time that names the backup, and its folder. Files are named by the second, and none takes the name of another.
-    fn name(&self) -> Result<(Date, String)> {
+    fn name(&self, targets: &mut Targets) -> Result<(Date, String)> {
         let mut time = self.now;
         loop {
             let folder = match self.previous {
                 Some(previous) => previous.folder.clone(),
                 None => names::folder(time, self.database.name(), self.node_tag),
             };
-            let (mut is_taken, mut last) = (false, None);
-            let local = self.places.local.as_ref().map(|local| local as &dyn Destination);
-            for place in local.into_iter().chain(self.places.others.iter().map(|(_, place)| &**place)) {
-                for file in place.list(&folder)? {
-                    is_taken = true;
-                    let name = file.path.rsplit('/').next().and_then(BackupName::parse);
-                    last = last.max(name.map(|name| name.time));
-                }
-            }
-            match (self.previous, last) {
-                (None, _) if is_taken => time = later(time, SECOND),
-                (Some(_), Some(last)) => return Ok((time.max(later(last, SECOND)), folder)),
+            targets.list(&folder);
+            targets.require_one()?;
+            match (self.previous, targets.last()) {
+                (None, _) if targets.has_files() => time = later(time, SECOND),
+                (Some(_), Some(last)) => return Ok((time.max(later(last.time, SECOND)), folder)),
                 _ => return Ok((time, folder)),
             }
         }
     }
 
-    /// Where the file is written: in its folder under another name, or, if no folder is a destination, beside the databases.
-    fn spool(&self, path: &str) -> Result<Spool> {
-        match &self.places.local {
-            Some(local) => Spool::at(local.path_of(&format!("{path}{PARTIAL}"))),
-            None => Spool::in_folder(self.spool_folder.clone()),
-        }
+    /// Writes the file: in its folder under another name, or, if no folder is a place of it, beside the databases. Whatever happens, what
+    /// is not whole goes.
+    ///
+    /// * `snapshot`: what is dumped; `None`: an image is written.
+    fn write_file(&self, targets: &Targets, path: &str, snapshot: Option<&documents::Snapshot<'_>>) -> Result<Written> {
+        let spool = match targets.local() {
+            Some(local) => Spool::at(local.path_of(&format!("{path}{PARTIAL}")))?,
+            None => Spool::in_folder(self.spool_folder.clone())?,
+        };
+        let out = CompressedFile::new(spool.create()?, spool.path(), self.configuration)?;
+        let (file, counts, position) = match snapshot {
+            None => self.write_snapshot(out).map(|(file, counts, position)| (file, counts, Some(position)))?,
+            Some(snapshot) => self.write(out, snapshot).map(|(file, counts)| (file, counts, None))?,
+        };
+        Ok(Written { file, spool, counts, position })
     }
 
     fn write(&self, out: CompressedFile, snapshot: &documents::Snapshot<'_>) -> Result<(File, SmugglerResult)> {
@@ -186,17 +239,19 @@ impl Backup<'_> {
         Ok((out.close()?, counts, position))
     }
 
-    fn upload(
-        &self,
-        kind: DestinationKind,
-        destination: &dyn Destination,
-        path: &str,
-        file: &mut File,
-        size: u64,
-    ) -> Result<UploadCounts> {
+    fn upload(&self, target: &Target, path: &str, file: &mut File) -> Result<UploadCounts> {
         let began = Instant::now();
+        let size = file.metadata().map_err(|error| Error::io("read", path.as_ref(), error))?.len();
         let mut sent = |_| if self.operation.is_killed() { Err(Error::Canceled) } else { Ok(()) };
-        destination.put(path, file, size, &mut sent)?;
-        Ok(UploadCounts { kind, size, duration: began.elapsed() })
+        target.place.put(path, file, size, &mut sent)?;
+        Ok(UploadCounts { kind: target.kind, size, duration: began.elapsed() })
     }
+}
+
+/// Gives a file that was written in its folder its name.
+fn give_name(spool: &Spool) -> Result<()> {
+    let path = spool.path();
+    std::fs::rename(path, path.with_extension("")).map_err(|error| Error::io("rename", path, error))?;
+    let parent = path.parent().unwrap_or(path);
+    destination::sync_folder(parent).map_err(|error| Error::io("sync the folder", parent, error))
 }

@@ -13,9 +13,11 @@ use std::thread::{self, JoinHandle};
 use documents::Date;
 use parking_lot::{Condvar, Mutex};
 
-use super::configuration::{BackupConfiguration, BackupTask, DestinationKind, bad};
-use super::run::{Backup, BackupDone, Places};
+use super::configuration::{BackupConfiguration, BackupTask, DestinationKind, DestinationSettings, bad};
+use super::names::Maker;
+use super::run::{Backup, BackupDone};
 use super::status::BackupStatus;
+use super::targets::Targets;
 use super::{archive, retention};
 use crate::clock::{Clock, later, sleep_until};
 use crate::limits::{BACKUP_RETRY_MAX, BACKUP_RETRY_MIN, BACKUPS_AT_ONCE_MAX, BACKUPS_WAITING_MAX};
@@ -392,28 +394,47 @@ impl Shared {
         };
         let now = self.clock.now();
         let places = archive::places_of(&job.configuration);
-        let goes_on = !job.is_full
+        let spool_folder = archive::Host::spool_folder(node);
+        let folder_of = |settings: &json::Value| node.backup_folder(settings);
+        let open = |settings: &DestinationSettings| node.open_destination(settings);
+        let mut targets = Targets::open(&job.configuration, spool_folder.clone(), folder_of, open)?;
+        let may_go_on = !job.is_full
             && !before.folder.is_empty()
             && before.places == places
             && before.kind.as_deref() == Some(job.configuration.kind.wire_name())
-            && has_all_deletions_since(&database, &before)?
-            && is_there(node, &job.configuration, &before)?;
+            && has_all_deletions_since(&database, &before)?;
+        if may_go_on {
+            targets.list(&before.folder);
+        }
+        let goes_on = may_go_on && targets.go_on_from(&before.last_file);
         let backup = Backup {
-            places: places_of(node, &job.configuration)?,
             node_tag: node.node_tag(),
-            spool_folder: archive::Host::spool_folder(node),
+            spool_folder,
             clock: &*self.clock,
             database: database.clone(),
             record,
             configuration: &job.configuration,
             operation: &job.operation,
+            task: job.task.as_ref().map_or(0, |task| task.id),
             previous: goes_on.then_some(&before),
             now,
         };
         let began = std::time::Instant::now();
-        let mut made = backup.run();
+        let mut made = backup.run(&mut targets);
         if let (Some(task), Ok(done)) = (job.task.as_ref().filter(|task| task.is_archived), &made) {
-            let noted = note_base(node, &database, task, done);
+            let is_archived_in = |places: &str| -> Result<bool> {
+                let state = node.system.archive_state(database.name(), task.id)?;
+                Ok(state.is_some_and(|state| state.places == places))
+            };
+            let noted = match done.failures.first() {
+                None => note_base(node, &database, task, done),
+                // A history is in all places, or the task makes a snapshot again and again.
+                Some((_, error)) if !is_archived_in(&places)? => {
+                    backup.take_back(&targets, done);
+                    Err(error.clone())
+                }
+                Some(_) => Ok(()),
+            };
             made = noted.and(made);
         }
         let duration = began.elapsed();
@@ -451,6 +472,13 @@ impl Shared {
                     status.full_record_etag = done.record_etag;
                     status.kind = Some(job.configuration.kind.wire_name().to_owned());
                 }
+                for (_, error) in &done.failures {
+                    tracing::error!(database = database.name(), task = name, %error, "a place lacks a backup");
+                }
+                if !done.failures.is_empty() {
+                    let reasons: Vec<String> = done.failures.iter().map(|(_, error)| error.to_string()).collect();
+                    status.error = Some((reasons.join("; "), now));
+                }
                 tracing::info!(
                     database = database.name(),
                     task = name,
@@ -467,11 +495,14 @@ impl Shared {
         }
         if let Some(task) = &job.task {
             node.put_backup_status(&job.database, &status)?;
-            if made.is_ok() {
-                self.remove_old(node, &database, task, &status);
+            if let Ok(done) = &made {
+                self.remove_old(node, &database, task, &status, &done.failures);
             }
         }
         let done = made?;
+        if let Some((_, error)) = done.failures.into_iter().next() {
+            return Err(error);
+        }
         let (total, documents) =
             (done.counts.read_count(), done.counts.counts(crate::smuggler::ItemType::Documents).read);
         Ok(OperationResult {
@@ -489,11 +520,22 @@ impl Shared {
         })
     }
 
-    fn remove_old(&self, node: &Databases, database: &Database, task: &BackupTask, status: &BackupStatus) {
+    /// * `failures`: places that lack the last backup. What they have stays.
+    fn remove_old(
+        &self,
+        node: &Databases,
+        database: &Database,
+        task: &BackupTask,
+        status: &BackupStatus,
+        failures: &[(DestinationKind, Error)],
+    ) {
         let of = (database.name(), node.node_tag());
-        for settings in &task.configuration.destinations {
+        let maker = Maker::new(database.documents().database_id(), task.id);
+        let lacks = |kind| failures.iter().any(|(failed, _)| *failed == kind);
+        for settings in task.configuration.destinations.iter().filter(|settings| !lacks(settings.kind)) {
             let removed = node.open_destination(settings).and_then(|place| {
-                let removed = retention::remove_old(&*place, of, &status.folder, self.clock.now(), task.retention)?;
+                let removed =
+                    retention::remove_old(&*place, (of.0, &maker), &status.folder, self.clock.now(), task.retention)?;
                 if task.is_archived {
                     let current = node.system.archive_state(of.0, task.id)?.map(|state| state.folder);
                     archive::prune(&*place, of, current.as_deref())?;
@@ -555,36 +597,11 @@ fn has_all_deletions_since(database: &Database, before: &BackupStatus) -> Result
     Ok(is_of_it && snapshot.tombstones_cleaned()? <= before.last_etag)
 }
 
-/// Whether each place has the file that the next one goes on from, behind a full backup: it may have been moved away.
-fn is_there(node: &Databases, configuration: &BackupConfiguration, before: &BackupStatus) -> Result<bool> {
-    for settings in &configuration.destinations {
-        let files = node.open_destination(settings)?.list(&before.folder)?.into_iter();
-        let names = files.filter_map(|file| file.path.rsplit_once('/').map(|(_, name)| name.to_owned()));
-        let chain = super::points::chain(names, None);
-        if !chain.is_ok_and(|files| files.last().is_some_and(|(_, name)| *name == before.last_file)) {
-            return Ok(false);
-        }
-    }
-    Ok(!configuration.destinations.is_empty())
-}
-
 /// Notes the snapshot that a backup is, so that its archive can be restored from there on.
 fn note_base(node: &Databases, database: &Database, task: &BackupTask, done: &BackupDone) -> Result<()> {
     let Some(((position, time), file)) = done.base.zip(done.result.file.as_deref()) else { return Ok(()) };
     let base = archive::Base { position, time, folder: &done.result.folder, file };
     archive::note_base(node, database.name(), task, &base)
-}
-
-/// Opens the places of a backup.
-fn places_of(node: &Databases, configuration: &BackupConfiguration) -> Result<Places> {
-    let mut places = Places { local: None, others: Vec::new() };
-    for settings in &configuration.destinations {
-        match settings.kind {
-            DestinationKind::Local => places.local = Some(node.backup_folder(&settings.settings)?),
-            kind => places.others.push((kind, node.open_destination(settings)?)),
-        }
-    }
-    Ok(places)
 }
 
 /// When a task runs after its last backup.

@@ -36,7 +36,7 @@ pub use export::{DumpSink, Export};
 pub use import::{Import, Imported};
 pub use kinds::{ItemType, ItemTypes};
 pub use options::{DumpCompression, SmugglerOptions};
-pub use reader::{DumpError, DumpPlace, DumpReader, Event, Part};
+pub use reader::{Behind, DumpError, DumpPlace, DumpReader, Event, Part};
 pub(crate) use record::restored as restored_record;
 pub use result::{Counts, SmugglerResult};
 

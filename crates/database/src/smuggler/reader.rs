@@ -70,7 +70,7 @@ pub enum Event<'r> {
     Raw(&'r [u8]),
     /// The array ends.
     End,
-    /// The object is closed. What follows is not looked at.
+    /// The object is closed. [`DumpReader::behind`] tells what follows.
     Closed,
     /// More bytes are needed.
     More,
@@ -114,6 +114,17 @@ pub struct DumpReader {
     raw: u64,
     section: String,
     number: u64,
+    /// What follows the object, from the first byte that is no white space.
+    behind: Option<Behind>,
+}
+
+/// Bytes that do not belong to a dump.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Behind {
+    /// The first of them.
+    pub place: DumpPlace,
+    /// Their number.
+    pub size: u64,
 }
 
 impl Default for DumpReader {
@@ -136,12 +147,14 @@ impl DumpReader {
             raw: 0,
             section: String::new(),
             number: 0,
+            behind: None,
         }
     }
 
     /// Adds the next bytes of the dump. Events that were not taken are kept.
     pub fn push(&mut self, mut bytes: &[u8]) {
         if self.state == State::Closed {
+            self.pass_behind(bytes);
             return;
         }
         self.buffer.drain(..self.start);
@@ -168,6 +181,26 @@ impl DumpReader {
         self.skipped -= passed as u64;
         self.before += passed as u64;
         &bytes[passed..]
+    }
+
+    /// Counts what follows the object.
+    fn pass_behind(&mut self, bytes: &[u8]) {
+        let is_space = |byte: &u8| matches!(byte, b' ' | b'\n' | b'\r' | b'\t');
+        match &mut self.behind {
+            Some(behind) => behind.size += bytes.len() as u64,
+            None => {
+                if let Some(first) = bytes.iter().position(|byte| !is_space(byte)) {
+                    let place = DumpPlace { at: self.before + first as u64, ..DumpPlace::default() };
+                    self.behind = Some(Behind { place, size: (bytes.len() - first) as u64 });
+                }
+            }
+        }
+        self.before += bytes.len() as u64;
+    }
+
+    /// What follows the object, as far as it was pushed; `None`: nothing but white space.
+    pub fn behind(&self) -> Option<&Behind> {
+        self.behind.as_ref()
     }
 
     /// Bytes of memory that it holds.
@@ -240,6 +273,11 @@ impl DumpReader {
     pub fn next(&mut self) -> Result<Event<'_>, DumpError> {
         loop {
             if self.state == State::Closed {
+                let rest = self.buffer.split_off(self.at);
+                self.before += self.at as u64;
+                self.buffer = Vec::new();
+                (self.at, self.start) = (0, 0);
+                self.pass_behind(&rest);
                 return Ok(Event::Closed);
             }
             if self.skipped > 0 {

@@ -78,6 +78,36 @@ fn raw_bytes_are_lent_as_they_come() {
     }
 }
 
+/// Where the bytes behind a dump begin, and how many they are.
+fn behind(dump: &[u8], size: usize) -> Option<(u64, u64)> {
+    let mut reader = DumpReader::new();
+    let mut is_closed = false;
+    for piece in dump.chunks(size) {
+        reader.push(piece);
+        is_closed = loop {
+            match reader.next().unwrap() {
+                Event::More => break false,
+                Event::Closed => break true,
+                _ => {}
+            }
+        };
+        assert!(!is_closed || reader.held_size() == 0);
+    }
+    assert!(is_closed);
+    reader.behind().map(|behind| (behind.place.at, behind.size))
+}
+
+#[test]
+fn what_follows_a_dump_is_counted_however_the_pieces_are_cut() {
+    for size in 1..40 {
+        let check = |dump: &str, expected| assert_eq!(behind(dump.as_bytes(), size), expected, "{dump} by {size}");
+        check(r#"{"Docs":[]}"#, None);
+        check("{\"Docs\":[]} \r\n\t \n", None);
+        check(r#"{"Docs":[]},"Indexes":[{}]}"#, Some((11, 16)));
+        check("{\"Docs\":[]}\n {} ", Some((13, 3)));
+    }
+}
+
 #[test]
 fn a_dump_that_is_cut_off_anywhere_is_an_error_with_its_place() {
     let end = DUMP.len() - " and more".len();

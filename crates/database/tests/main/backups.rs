@@ -26,10 +26,17 @@ pub(crate) struct Node {
 
 impl Node {
     pub(crate) fn open() -> Node {
+        Node::open_with(|_| ())
+    }
+
+    /// * `change`: the options; a restart has the default ones.
+    pub(crate) fn open_with(change: impl FnOnce(&mut DatabasesOptions)) -> Node {
         let folder = tempfile::tempdir().unwrap();
         let (data, place) = (folder.path().join("data"), folder.path().join("backups"));
         let clock = ManualClock::at(Date::parse("2026-11-27T01:00:00").unwrap());
-        let databases = open(&data, &clock);
+        let mut options = options(&data, &clock);
+        change(&mut options);
+        let databases = Databases::open(options).unwrap();
         databases.find_or_create("Shop").unwrap();
         Node { data, place, clock, databases, _folder: folder }
     }
@@ -38,7 +45,7 @@ impl Node {
     pub(crate) fn restart(self) -> Node {
         let Node { data, place, clock, databases, _folder } = self;
         drop(databases);
-        let databases = open(&data, &clock);
+        let databases = Databases::open(options(&data, &clock)).unwrap();
         Node { data, place, clock, databases, _folder }
     }
 
@@ -69,6 +76,13 @@ impl Node {
             points.into_iter().map(|point| format!("{}/{}", point.folder, point.file)).collect();
         files.sort();
         files
+    }
+
+    /// The name of the file that says whose the folder of a backup is.
+    fn mark(&self, task: u64) -> String {
+        let id = self.databases.find("Shop").unwrap().documents().database_id().to_owned();
+        let hexadecimal: String = id.bytes().map(|byte| format!("{byte:02x}")).collect();
+        format!("{hexadecimal}-{task}.rookery-task")
     }
 
     pub(crate) fn run_now(&self, task: u64, is_full: bool) -> OperationStatus {
@@ -103,9 +117,8 @@ impl Node {
     }
 }
 
-fn open(data: &Path, clock: &ManualClock) -> Arc<Databases> {
-    let options = DatabasesOptions { clock: Arc::new(clock.clone()), ..DatabasesOptions::folder(data) };
-    Databases::open(options).unwrap()
+fn options(data: &Path, clock: &ManualClock) -> DatabasesOptions {
+    DatabasesOptions { clock: Arc::new(clock.clone()), ..DatabasesOptions::folder(data) }
 }
 
 pub(crate) fn value(text: &str) -> Value {
@@ -280,9 +293,52 @@ fn old_backups_are_removed_and_the_newest_stays() {
     let rest = node.place.join("2026-11-27-00-00-00.ravendb-Shop-A-backup");
     fs::create_dir_all(&rest).unwrap();
     fs::write(rest.join("2026-11-27-00-00-00.ravendb-full-backup.partial"), "x").unwrap();
+    fs::write(rest.join(node.mark(task)), "").unwrap();
     node.clock.advance(MINUTE);
     node.run_now(task, true);
     assert!(!rest.exists());
+}
+
+/// Two tasks, a backup without one, and two servers with a database of one name have one place.
+#[test]
+fn a_task_removes_no_backup_that_it_did_not_make() {
+    const SHORT: &str =
+        r#""FullBackupFrequency":"0 2 * * *","RetentionPolicy":{"MinimumBackupAgeToKeep":"0.00:00:01"}"#;
+    let node = Node::open();
+    node.put("users/1", "one");
+    let keeping = node.add_task(NIGHTLY);
+    assert!(matches!(node.run_now(keeping, true), OperationStatus::Completed(_)));
+    let mut other = Node::open();
+    other.place = node.place.clone();
+    other.clock.advance(MINUTE);
+    // The numbers of tasks are those of the other server too.
+    let of_other = other.add_task(SHORT);
+    assert_eq!(of_other, keeping);
+    assert!(matches!(other.run_now(of_other, true), OperationStatus::Completed(_)));
+    node.clock.advance(2 * MINUTE);
+    let text = format!(r#"{{"LocalSettings":{{"FolderPath":"{}"}}}}"#, node.place.display());
+    let configuration = BackupConfiguration::from_json(&value(&text)).unwrap();
+    node.databases.begin_backup("shop", configuration).unwrap();
+    node.clock.advance(MINUTE);
+    let kept = node.files();
+    assert_eq!(kept.len(), 3);
+    let text = format!(r#"{{"Name":"short","LocalSettings":{{"FolderPath":"{}"}},{SHORT}}}"#, node.place.display());
+    let short = node.databases.put_backup_task("shop", &value(&text), None).unwrap().1;
+    assert!(matches!(node.run_now(short, true), OperationStatus::Completed(_)));
+    let node = node.restart();
+    node.clock.advance(MINUTE);
+    assert!(matches!(node.run_now(short, true), OperationStatus::Completed(_)));
+    other.clock.advance(5 * MINUTE);
+    assert!(matches!(other.run_now(of_other, true), OperationStatus::Completed(_)));
+    let files = node.files();
+    // The first ones of the two tasks with a retention are gone.
+    let gone: Vec<&String> = kept.iter().filter(|file| !files.contains(file)).collect();
+    assert_eq!((gone.len(), gone[0].contains("01-01-00"), files.len()), (1, true, 4), "{files:?}");
+    // The chain of the first task goes on, and nothing in the place but backups and their marks is left.
+    node.put("users/2", "two");
+    assert!(matches!(node.run_now(keeping, false), OperationStatus::Completed(_)));
+    assert!(!node.databases.backup_status("shop", keeping).unwrap().unwrap().is_full);
+    assert_eq!(fs::read_dir(&node.place).unwrap().count(), 4);
 }
 
 #[test]
@@ -328,6 +384,13 @@ fn an_encrypted_backup_is_restored_with_its_key_alone() {
     assert_eq!(node.documents("copy"), ["users/1=a secret text"]);
 }
 
+/// The only backup in a folder.
+fn only_backup(folder: &Path) -> PathBuf {
+    let points = RestorePoint::all(&FolderDestination::new(folder)).unwrap();
+    assert_eq!(points.len(), 1);
+    folder.join(&points[0].file)
+}
+
 /// Restores a backup of one file, cut off and with one changed bit, at each `step`th byte: nothing but the whole comes back. Compression
 /// may describe the same contents in two ways, so a bit can change and nothing be damaged.
 fn restore_damaged(node: &Node, file: &Path, step: usize) {
@@ -356,7 +419,7 @@ fn damaged_backups_are_refused_and_leave_no_database() {
     let task = node.add_task(NIGHTLY);
     node.run_now(task, true);
     let folder = fs::read_dir(&node.place).unwrap().next().unwrap().unwrap().path();
-    let file = fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+    let file = only_backup(&folder);
     let whole = fs::read(&file).unwrap();
     restore_damaged(&node, &file, 40);
     assert!(matches!(node.databases.find("copy"), Err(Error::Missing { .. })));
@@ -547,7 +610,7 @@ fn chains_of_backups_have_attachments_and_what_became_of_them() {
 fn damaged_snapshots_are_refused_and_leave_nothing() {
     let node = node_with_index();
     let folder = snapshot_of(&node);
-    let file = fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+    let file = only_backup(&folder);
     let whole = fs::read(&file).unwrap();
     restore_damaged(&node, &file, whole.len() / 40 + 1);
     node.databases.maintain();
@@ -602,6 +665,7 @@ fn a_clock_that_goes_back_does_not_stop_backups() {
     let Node { data, place, clock, databases, _folder } = node;
     drop(databases);
     clock.set(right);
-    let node = Node { databases: open(&data, &clock), data, place, clock, _folder };
+    let databases = Databases::open(options(&data, &clock)).unwrap();
+    let node = Node { data, place, clock, databases, _folder };
     assert!(next(&node).starts_with("2026-11-27T01:10"), "{}", next(&node));
 }

@@ -3,6 +3,7 @@
 
 mod archive;
 mod backup_chains;
+mod backup_places;
 mod backups;
 mod change_feed;
 mod compaction;

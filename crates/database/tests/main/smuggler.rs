@@ -53,12 +53,11 @@ fn export(database: &Arc<Database>, given: &str) -> String {
 fn try_import(database: &Arc<Database>, dump: &[u8], given: &str, size: usize) -> Result<Imported> {
     let mut import = database.import(None, options(given), &[]).unwrap();
     let mut feed = || {
+        let mut is_closed = false;
         for piece in dump.chunks(size) {
-            if import.feed(piece)? {
-                return import.finish();
-            }
+            is_closed = import.feed(piece)?;
         }
-        Err(import.cut_off())
+        if is_closed { import.finish() } else { Err(import.cut_off()) }
     };
     match feed() {
         Ok(imported) => {
@@ -222,6 +221,33 @@ fn a_bad_item_is_named_with_its_place_and_may_be_skipped() {
     for text in ["element 2 of 'Docs'", "no '@id'", "element 4 of 'Docs'", "'old'", "element 1 of 'Identities'", "'I'"]
     {
         assert!(messages.contains(text), "{text}: {messages}");
+    }
+}
+
+/// A bracket that was damaged has the reader believe that the dump is over.
+#[test]
+fn what_follows_the_last_bracket_is_refused_or_reported() {
+    const DUMP: &str = r#"{"Docs":[{"@metadata":{"@id":"a/1"},"b":{"c":1}},{"@metadata":{"@id":"a/2"}}],"Identities":[{"Key":"a|","Value":"5"}]}"#;
+    for size in [1, 7, 50, 1000] {
+        assert!(try_import(&database(), format!("{DUMP}\r\n \t").as_bytes(), "{}", size).is_ok());
+        let error = try_import(&database(), format!("{DUMP}\n{{}}").as_bytes(), "{}", size).unwrap_err().to_string();
+        assert!(error.contains(&format!("byte {}", DUMP.len() + 1)), "{error}");
+    }
+    // `,` became `]`, and `{` became `}`.
+    let damaged = DUMP.replace(r#"}},{"@m"#, r#"}}]}"@m"#);
+    let end = damaged.find(r#""@metadata":{"@id":"a/2""#).unwrap();
+    for size in [1, 7, 50, 1000] {
+        let to = database();
+        let error = try_import(&to, damaged.as_bytes(), "{}", size).unwrap_err().to_string();
+        assert!(error.contains(&format!("byte {end}: the brackets of the dump end before")), "{error}");
+        assert!(to.read().get("a/1").unwrap().is_some());
+        let imported = try_import(&database(), damaged.as_bytes(), r#"{"SkipCorruptedData":true}"#, size).unwrap();
+        let expected = format!("{} bytes from byte {end} on were not read", damaged.len() - end);
+        let messages = imported.result.messages();
+        assert!(
+            messages.iter().any(|message| message.contains(&expected) && message.contains("WARNING")),
+            "{messages:?}"
+        );
     }
 }
 

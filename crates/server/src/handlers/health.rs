@@ -46,7 +46,7 @@ pub(crate) async fn ready(exchange: Exchange) -> Result<Reply> {
     }))
 }
 
-/// Whether the device of the data has room for so many bytes, as far as that is known.
+/// Whether the device of the data has room for `needed` bytes, as far as that is known.
 pub(crate) fn has_room(node: &Node, needed: u64) -> bool {
     let volume = node.data_directory.as_deref().and_then(system::volume);
     volume.is_none_or(|volume| volume.free >= needed)

@@ -41,7 +41,7 @@ async fn begin(mut exchange: Exchange, is_trial: bool) -> Result<Reply> {
         Ok(databases.restore(None, request)?)
     };
     // Looking for the files may ask a server elsewhere.
-    let restore = exchange.node.bridge.run(Pool::Short, prepare).await?;
+    let restore = exchange.node.bridge.run(Pool::Places, prepare).await?;
     let id = restore.operation().id();
     // As long as it takes, on a thread of its own; its state says how it ended.
     let run = move || drop(restore.run());
@@ -192,7 +192,7 @@ pub(crate) async fn points(mut exchange: Exchange) -> Result<Reply> {
         };
         Ok((RestorePoint::all(&*place)?, Archive::all(&*place)?, root))
     };
-    let (points, archives, root) = exchange.node.bridge.run(Pool::Short, list).await?;
+    let (points, archives, root) = exchange.node.bridge.run(Pool::Places, list).await?;
     Ok(reply::object(StatusCode::OK, |json| {
         json.name("List").array(|json| {
             for point in &points {

@@ -210,6 +210,8 @@ struct File {
     start: Vec<u8>,
     is_known: bool,
     decoder: Option<Decoder>,
+    /// Whether the dump has come to its last bracket.
+    is_closed: bool,
 }
 
 /// Bytes that tell how a file is compressed.
@@ -322,11 +324,12 @@ impl Upload {
                 };
                 let import = self.database.import(self.id, options.clone(), refused)?;
                 let options = options.clone();
-                let file = File { import, options, start: Vec::new(), is_known: false, decoder: None };
+                let file =
+                    File { import, options, start: Vec::new(), is_known: false, decoder: None, is_closed: false };
                 self.stage = Stage::InFile(Box::new(file));
             }
             (Stage::BeforeFile(_), _) => return Err(bad("it has no part with a file behind 'importOptions'")),
-            (Stage::InFile(file), FormEvent::Content(content)) => return file.take(content, &self.node),
+            (Stage::InFile(file), FormEvent::Content(content)) => file.take(content, &self.node)?,
             (Stage::InFile(file), _) => return file.end(&self.node),
         }
         Ok(false)
@@ -392,45 +395,46 @@ fn read_options(options: Vec<u8>, node: &Node) -> Result<SmugglerOptions> {
 }
 
 impl File {
-    /// Takes some of the content. True: the dump is closed.
-    fn take(&mut self, content: Bytes, node: &Node) -> Result<bool> {
+    /// Takes some of the content, also behind the dump: compressed content ends with its checksum.
+    fn take(&mut self, content: Bytes, node: &Node) -> Result<()> {
         if self.is_known {
             return self.decode(content);
         }
         self.start.extend_from_slice(&content);
-        if self.start.len() < MAGIC_SIZE { Ok(false) } else { self.begin(node) }
+        if self.start.len() < MAGIC_SIZE { Ok(()) } else { self.begin(node) }
     }
 
     /// The first bytes tell how the rest is compressed.
-    fn begin(&mut self, node: &Node) -> Result<bool> {
+    fn begin(&mut self, node: &Node) -> Result<()> {
         let start = Bytes::from(std::mem::take(&mut self.start));
         self.decoder = Decoder::for_content(&start, &node.limits, usize::MAX)?;
         self.is_known = true;
         self.decode(start)
     }
 
-    fn decode(&mut self, mut content: Bytes) -> Result<bool> {
-        let Some(decoder) = &mut self.decoder else { return Ok(self.import.feed(&content)?) };
+    fn decode(&mut self, mut content: Bytes) -> Result<()> {
+        let Some(decoder) = &mut self.decoder else {
+            self.is_closed = self.import.feed(&content)?;
+            return Ok(());
+        };
         while !content.is_empty() {
             let part = decoder.part(&mut content)?;
-            if self.import.feed(&part)? {
-                return Ok(true);
-            }
+            self.is_closed = self.import.feed(&part)?;
         }
-        Ok(false)
+        Ok(())
     }
 
     /// The content has ended, and with it the dump.
     fn end(&mut self, node: &Node) -> Result<bool> {
-        let mut is_closed = if self.is_known { false } else { self.begin(node)? };
-        if let Some(decoder) = &mut self.decoder
-            && !is_closed
-        {
+        if !self.is_known {
+            self.begin(node)?;
+        }
+        if let Some(decoder) = &mut self.decoder {
             // Compressed data that stop early are a dump that was cut off, wherever they stop.
             let rest = decoder.finish().unwrap_or_default();
-            is_closed = self.import.feed(&rest)?;
+            self.is_closed = self.import.feed(&rest)?;
         }
-        if is_closed { Ok(true) } else { Err(self.import.cut_off().into()) }
+        if self.is_closed { Ok(true) } else { Err(self.import.cut_off().into()) }
     }
 }
 

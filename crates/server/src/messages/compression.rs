@@ -213,7 +213,12 @@ impl StreamEncoder {
     pub(crate) fn new(encoding: Encoding) -> std::io::Result<StreamEncoder> {
         Ok(match encoding {
             Encoding::Gzip => StreamEncoder::Gzip(flate2::write::GzEncoder::new(Vec::new(), Compression::new(1))),
-            Encoding::Zstd => StreamEncoder::Zstd(zstd::stream::write::Encoder::new(Vec::new(), 1)?),
+            Encoding::Zstd => {
+                let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), 1)?;
+                // As gzip has one: who keeps what was sent, as an export, finds later damage.
+                encoder.include_checksum(true)?;
+                StreamEncoder::Zstd(encoder)
+            }
         })
     }
 

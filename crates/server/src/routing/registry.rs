@@ -122,7 +122,7 @@ impl Registry {
         self.known.load().keys.get(hash).cloned()
     }
 
-    /// Whether somebody may administer the server by a registered certificate or key that has not expired.
+    /// Whether there is an administrator of the server with a registered certificate or key that has not expired.
     pub(crate) fn has_administrator(&self, now: SystemTime) -> bool {
         let known = self.known.load();
         let administers = |registered: &Registered| {

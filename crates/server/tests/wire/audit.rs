@@ -154,7 +154,7 @@ fn who_goes_away_before_the_answer_is_recorded() {
     }
     let is_there =
         |name: &str| secured.call(Some(&secured.admin), &format!("GET /databases/{name}/stats"), "").status == 200;
-    // Those that arrived are made, whoever waits for that.
+    // Requests that arrived are carried out, although their clients are gone.
     let made: Vec<&String> = names.iter().filter(|name| is_there(name)).collect();
     secured.administer("PUT /admin/databases?name=last", "{}", 201);
     let end = Instant::now() + Duration::from_secs(20);

@@ -1,7 +1,9 @@
 //! Backups and restores as clients ask for them; the clock is moved by the tests.
 
+use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use database::backups::DestinationKind;
@@ -290,7 +292,8 @@ fn the_keys_of_backups_of_all_databases_are_in_no_record_and_in_no_backup() {
         assert_eq!(server.wire.call("POST /databases/db/admin/backup", &body).status, 200);
         server.settle();
         let folder = std::fs::read_dir(place.path()).unwrap().next().unwrap().unwrap().path();
-        let file = std::fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();
+        let mut files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let file = files.find(|file| file.extension().is_none_or(|of_mark| of_mark != "rookery-task")).unwrap();
         let content = zstd::decode_all(std::fs::File::open(file).unwrap()).unwrap();
         assert!(memchr::memmem::find(&content, b"Server Wide Backup, all").is_some(), "{kind}");
         assert!(secrets.iter().all(|secret| memchr::memmem::find(&content, secret.as_bytes()).is_none()), "{kind}");
@@ -402,6 +405,16 @@ fn what_means_nothing_is_refused_with_the_reason() {
     refused(restore, r#"{"DatabaseName":"x"}"#, "BackupLocation");
     refused(restore, r#"{"DatabaseName":"x","BackupLocation":"/","Zork":1}"#, "Zork");
     refused(restore, r#"{"DatabaseName":"x","Type":"Zork","BackupLocation":"/"}"#, "Zork");
+    // It would be written in clear.
+    let encryption = format!(r#""BackupEncryptionSettings":{{"Key":"{}="}}"#, "A".repeat(43));
+    let instead = "Set 'EncryptionMode' in it to UseProvidedKey";
+    refused(put, &format!(r#"{{"FullBackupFrequency":"0 2 * * *",{encryption},{local}}}"#), instead);
+    refused("POST /databases/db/admin/backup", &format!(r#"{{"BackupType":"Backup",{encryption},{local}}}"#), instead);
+    let server_wide = format!(r#"{{"Name":"all","FullBackupFrequency":"0 2 * * *",{encryption},{local}}}"#);
+    refused("PUT /admin/configuration/server-wide/backup", &server_wide, instead);
+    let location = server.place.path().display();
+    refused(restore, &format!(r#"{{"DatabaseName":"x","BackupLocation":"{location}",{encryption}}}"#), instead);
+    assert_eq!(std::fs::read_dir(server.place.path()).unwrap().count(), 0);
     let empty = format!(r#"{{"DatabaseName":"x","BackupLocation":"{}"}}"#, server.place.path().display());
     refused(restore, &empty, "no file of a backup");
     let deflated =
@@ -413,6 +426,37 @@ fn what_means_nothing_is_refused_with_the_reason() {
         format!(r#"{{"DatabaseName":"x","BackupLocation":"{}","DataDirectory":"/x"}}"#, server.place.path().display());
     assert_eq!(server.wire.call(restore, &data_directory).status, 501);
     assert_eq!(server.wire.call("POST /databases/db/admin/tasks/state?key=1&type=SqlEtl&disable=true", "").status, 501);
+}
+
+/// A store that accepts connections, and answers none before the test lets it.
+#[test]
+fn a_store_that_hangs_does_not_take_administration_with_it() {
+    let wire = Wire::start_with(|options| options.limits.short_thread_count = 1);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let (connected, connections) = mpsc::channel();
+    let (release, released) = mpsc::channel::<()>();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            _ = connected.send(());
+            // An error: it was released.
+            _ = released.recv();
+            let mut stream = stream;
+            _ = stream.read(&mut [0; 4096]);
+            _ = stream.write_all(b"HTTP/1.1 403 No\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
+        }
+    });
+    let settings = format!(
+        r#"{{"CustomServerUrl":"http://127.0.0.1:{port}","BucketName":"b","AwsAccessKey":"k","AwsSecretKey":"s","AwsRegionName":"r"}}"#
+    );
+    std::thread::scope(|scope| {
+        let points = scope.spawn(|| wire.call("POST /admin/restore/points?type=S3", &settings));
+        connections.recv().unwrap();
+        wire.create("made-meanwhile");
+        drop(release);
+        let refused = points.join().unwrap();
+        assert_ne!(refused.status, 200, "{}", refused.text());
+    });
 }
 
 #[test]

@@ -17,6 +17,7 @@ mod certificate_replacement;
 mod certificates;
 mod change_feed;
 mod changes;
+mod checks;
 mod collections;
 mod columns;
 mod compactions;

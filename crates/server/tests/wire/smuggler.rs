@@ -82,6 +82,41 @@ fn a_database_is_exported_and_imported_elsewhere() {
     assert_eq!(body("to"), body("db"));
 }
 
+/// All of a file is read at an import, to the checksum at its end.
+#[test]
+fn an_export_with_a_changed_bit_is_refused() {
+    let wire = Wire::with_database();
+    (0..3).for_each(|n| {
+        _ = wire.put(&format!("a/{n}"), &format!(r#"{{"Date":"1997-0{n}-30","@metadata":{{"@collection":"As"}}}}"#));
+    });
+    for compression in ["Gzip", "Zstd"] {
+        let options = format!("{{\"CompressionAlgorithm\":\"{compression}\",\"OperateOnTypes\":\"Documents\"}}");
+        let whole = wire.call("POST /databases/db/smuggler/export", &options).body;
+        let decompressed = |file: &[u8]| match compression {
+            "Gzip" => {
+                let mut text = Vec::new();
+                flate2::read::GzDecoder::new(file).read_to_end(&mut text).map(|_| text)
+            }
+            _ => zstd::decode_all(file),
+        };
+        let contents = decompressed(&whole).unwrap();
+        let mut refused = 0;
+        for at in 0..whole.len() {
+            let mut changed = whole.clone();
+            changed[at] ^= 1 << (at % 8);
+            let answer = import(&wire, "db", "{}", &changed);
+            refused += usize::from(answer.status == 400);
+            // One that means the same, such as the date of a file in gzip.
+            assert!(
+                answer.status == 400 || decompressed(&changed).unwrap() == contents,
+                "{compression} {at}: {}",
+                answer.text()
+            );
+        }
+        assert!(refused > whole.len() * 9 / 10, "{refused} of {}", whole.len());
+    }
+}
+
 #[test]
 fn the_options_of_an_export_may_come_in_a_form() {
     let wire = Wire::with_database();

@@ -34,6 +34,7 @@ mod work;
 
 pub(crate) use archiver::Archiver;
 pub(crate) use host::Host;
+pub(super) use names::is_folder;
 pub(crate) use prune::prune;
 pub use state::ArchiveStatus;
 pub(crate) use state::{ArchiveState, places_of};

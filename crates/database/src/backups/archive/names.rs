@@ -85,6 +85,11 @@ impl ArchiveFile {
     }
 }
 
+/// Whether a folder has the name of one of an archive.
+pub(in super::super) fn is_folder(name: &str) -> bool {
+    HistoryName::parse(name).is_some()
+}
+
 fn parse_id(text: &str) -> Option<u64> {
     let is_id =
         text.len() == ID_SIZE && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));

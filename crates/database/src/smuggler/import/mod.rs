@@ -4,8 +4,9 @@
 //! that are missing here are counted and passed over. An item that cannot be read ends the import, with its place; with
 //! `SkipCorruptedData` it is counted, and the import goes on.
 
-mod definitions;
+mod replacing;
 mod revisions;
+mod small_items;
 mod tombstones;
 
 use std::sync::Arc;
@@ -22,14 +23,19 @@ use crate::attachments::ContentUpload;
 use crate::flight::Flight;
 use crate::limits::{BULK_BATCH_COUNT_MAX, BULK_BATCH_SIZE_MAX, BULK_BUFFER_SIZE_KEPT};
 use crate::smuggler::attachments::DumpedContents;
+use crate::smuggler::indexes::DefinitionRefused;
 use crate::smuggler::lenient::without_trailing_commas;
 use crate::smuggler::metadata::DumpedMetadata;
 use crate::smuggler::pace::Pace;
 use crate::smuggler::reader::{DumpError, DumpReader, Event, Part};
 use crate::smuggler::transform::{Transform, Transformed};
-use crate::smuggler::{ItemType, ItemTypes, SmugglerOptions, SmugglerResult, counters, record, values};
+use crate::smuggler::{ItemType, ItemTypes, SmugglerOptions, SmugglerResult, indexes, record, subscriptions, values};
 use crate::{Database, Error, Operation, OperationId, OperationResult, OperationStatus, Progress, Result};
-use definitions::Replacing;
+use replacing::Replacing;
+
+/// Why bytes behind the last bracket of a dump are not read.
+const BEHIND: &str =
+    "the brackets of the dump end before them. The dump is damaged before this place, or something was appended to it";
 
 /// One import, which is an operation. Its functions may wait for the disk: call them on a thread that may. Dropped without an end, the
 /// operation fails.
@@ -167,11 +173,24 @@ impl Import {
         &self.work.operation
     }
 
-    /// Takes the next bytes of the dump. True: it is closed, and [`finish`](Self::finish) comes next, whatever the stream still has.
+    /// Indexes and subscriptions that the database has now and that the dump does not name are removed when their sections end, and
+    /// identities become what the dump says, also lower ones.
     ///
     /// # Errors
     ///
-    /// The bytes are no dump, an item is not acceptable, or the operation was killed. Then [`fail`](Self::fail) comes next.
+    /// Storage fails.
+    pub(crate) fn replace_definitions(&mut self) -> Result<()> {
+        self.work.replacing = Some(Replacing::of(&self.work.database)?);
+        Ok(())
+    }
+
+    /// Takes the next bytes of the dump. True: it is closed. What the stream still has is to be given all the same: it can only be white
+    /// space. [`finish`](Self::finish) comes behind the last byte.
+    ///
+    /// # Errors
+    ///
+    /// The bytes are no dump, something follows it and `SkipCorruptedData` is not set, an item is not acceptable, or the operation was
+    /// killed. Then [`fail`](Self::fail) comes next.
     pub fn feed(&mut self, bytes: &[u8]) -> Result<bool> {
         if self.work.operation.is_killed() {
             return Err(Error::Canceled);
@@ -182,7 +201,7 @@ impl Import {
         loop {
             match self.reader.next().map_err(bad_dump)? {
                 Event::More => break,
-                Event::Closed => return Ok(true),
+                Event::Closed => return self.check_behind().map(|()| true),
                 Event::Begin => self.work.begin_section(self.reader.section()),
                 Event::End => self.work.end_section()?,
                 Event::Value(value) => self.work.value(value)?,
@@ -203,6 +222,16 @@ impl Import {
             self.reservation.grow(self.reader.held_size())?;
         }
         Ok(false)
+    }
+
+    /// Refuses what follows the dump: its brackets do not say where it ends, so what is missing was not read.
+    fn check_behind(&self) -> Result<()> {
+        match self.reader.behind() {
+            Some(behind) if !self.work.options.skips_corrupted => {
+                Err(Error::BadDump { place: Box::new(behind.place.clone()), rule: BEHIND.to_owned() })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Bytes of the dump that it holds in memory, about: what is not cut up yet, and the batch.
@@ -244,6 +273,10 @@ impl Import {
         } else if left_out > 0 {
             self.work.result.counts_mut(ItemType::CounterGroups).errored += left_out;
             self.work.result.warn(&format!("{left_out} counters were skipped, because their documents do not exist."));
+        }
+        if let Some(behind) = self.reader.behind() {
+            let (place, size) = (&behind.place, behind.size);
+            self.work.result.warn(&format!("{size} bytes from {place} on were not read: {BEHIND}."));
         }
         if let Some(record) = &self.work.record {
             record::make_constraints(record, &self.work.database, &mut self.work.result)?;
@@ -638,68 +671,44 @@ impl ImportWork {
         Ok(stored.is_none_or(|stored| max(document).is_some_and(|given| given > stored)))
     }
 
-    /// A group of counters of one document. Documents stand before them in a dump.
-    fn counters(&mut self, part: Part<'_>, element: Raw<'_>) -> Result<()> {
-        match counters::command_of(element) {
-            Ok(command) => {
-                self.batch.push_counters(command);
-                self.send_if_full()
-            }
-            Err(rule) => self.refuse(ItemType::CounterGroups, part, rule),
-        }
-    }
-
-    fn identity(&mut self, part: Part<'_>, element: Raw<'_>) -> Result<()> {
-        let name = element.get("Key").and_then(Raw::as_str);
-        let value = element.get("Value");
-        let value = value.and_then(|value| value.as_i64().or_else(|| value.as_str()?.parse().ok()));
-        let (Some(name), Some(value)) = (name, value) else {
-            let rule = "an identity has a 'Key' that is text and a 'Value' that is a whole number";
-            return self.refuse(ItemType::Identities, part, rule.to_owned());
-        };
-        if let Err(error) = documents::id::check(&name) {
-            return self.refuse(ItemType::Identities, part, error.to_string());
-        }
-        self.flight.begin()?;
-        let (flight, name) = (self.flight.clone(), name.into_owned());
-        let write = Write::SeedIdentity { name, value, is_forced: self.replacing.is_some() };
-        self.database.propose_blocking(write, move |answer| flight.land(answer, |_, _| ()));
-        Ok(())
-    }
-
-    /// A put or deletion of a compare-exchange value, whatever is stored under its key.
-    fn value_change(&mut self, part: Part<'_>, read: Result<Option<ValueChange>, String>) -> Result<()> {
-        match read {
-            Ok(Some(change)) => {
-                self.values_size += change.size();
-                self.values.push(change);
-                let is_full = self.values.len() >= BULK_BATCH_COUNT_MAX || self.values_size >= BULK_BATCH_SIZE_MAX;
-                if is_full { self.send_values() } else { Ok(()) }
-            }
-            Ok(None) => {
-                self.result.counts_mut(self.section).left_out += 1;
-                Ok(())
-            }
-            Err(rule) => self.refuse(self.section, part, rule),
-        }
-    }
-
     fn new_batch(&self) -> Batch {
         Batch::new().with_flags(self.flags).without_revisions(self.options.skips_revisions)
     }
 
-    /// Sends the changes of values on their way, when there is room.
-    fn send_values(&mut self) -> Result<()> {
-        let changes = std::mem::take(&mut self.values);
-        self.values_size = 0;
-        if changes.is_empty() {
-            return Ok(());
+    fn index(&mut self, part: Part<'_>, element: Raw<'_>) -> Result<()> {
+        let put = indexes::put(&self.database, element, &self.options, &self.analyzers);
+        if let Some(replacing) = &mut self.replacing {
+            replacing.note_index(element);
         }
-        self.report();
-        self.flight.begin()?;
-        let flight = self.flight.clone();
-        self.database.propose_blocking(Write::Exchanges(changes), move |answer| flight.land(answer, |_, _| ()));
-        Ok(())
+        self.defined(ItemType::Indexes, "index", part, put)
+    }
+
+    fn subscription(&mut self, part: Part<'_>, element: Raw<'_>) -> Result<()> {
+        let put = subscriptions::put(&self.database, element);
+        if let Some(replacing) = &mut self.replacing {
+            replacing.note_subscription(element);
+        }
+        self.defined(ItemType::Subscriptions, "subscription", part, put)
+    }
+
+    /// A definition that cannot be taken over is reported, and ends nothing: the documents count more.
+    fn defined(
+        &mut self,
+        item_type: ItemType,
+        noun: &str,
+        part: Part<'_>,
+        (name, put): (String, Result<(), DefinitionRefused>),
+    ) -> Result<()> {
+        match put {
+            Ok(()) => Ok(()),
+            Err(DefinitionRefused::Failed(error)) => Err(error),
+            Err(DefinitionRefused::Definition(rule)) => {
+                self.result.counts_mut(item_type).errored += 1;
+                let place = part.place();
+                self.result.error(&format!("The {noun} '{name}' ({place}) was not imported: {rule}"));
+                Ok(())
+            }
+        }
     }
 
     fn send_if_full(&mut self) -> Result<()> {

@@ -50,9 +50,9 @@ impl ImportWork {
         }
     }
 
-    /// Whether the attachment of a tombstone is to go. RavenDB writes tombstones behind documents, so that the name may have another content
-    /// since: then it goes if it has what the dump had before the tombstone. In our dumps tombstones come first, and it goes whatever it
-    /// has: it may have been replaced before it was deleted.
+    /// Whether the attachment of a tombstone is to go. RavenDB writes tombstones behind documents, so that the name may have another
+    /// content since: then it goes if it has what the dump had before the tombstone. In our dumps tombstones come first, and it goes
+    /// whatever it has: it may have been replaced before it was deleted.
     fn is_attached(&mut self, deleted: &DeletedAttachment<'_>) -> Result<bool> {
         if !self.has_begun_documents {
             return Ok(true);

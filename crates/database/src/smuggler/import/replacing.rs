@@ -1,5 +1,4 @@
-//! Definitions of a dump: of indexes and subscriptions. They may take the place of those that the database has: then what the dump does not
-//! name is removed.
+//! Definitions of a dump that take the place of those that the database has: what the dump does not name is removed.
 //!
 //! An incremental backup behind a snapshot is imported so, since the image has all that was there at its time. Only names that the database
 //! has are kept in memory, whatever the dump names.
@@ -10,12 +9,8 @@ use documents::id;
 use json::{Raw, Value};
 
 use crate::limits::AUTOMATIC_INDEX_COUNT_MAX;
-use crate::smuggler::indexes::DefinitionRefused;
-use crate::smuggler::reader::Part;
-use crate::smuggler::{ItemType, indexes, subscriptions};
+use crate::smuggler::{ItemType, indexes};
 use crate::{Database, Result};
-
-use super::{Import, ImportWork};
 
 /// The definitions of a database that a dump has not named yet.
 #[derive(Debug)]
@@ -83,57 +78,6 @@ impl Replacing {
                 unnamed.iter().try_for_each(|name| database.delete_subscription(name).map(drop))
             }
             _ => Ok(()),
-        }
-    }
-}
-
-impl Import {
-    /// Indexes and subscriptions that the database has now and that the dump does not name are removed when their sections end, and
-    /// identities become what the dump says, also lower ones.
-    ///
-    /// # Errors
-    ///
-    /// Storage fails.
-    pub(crate) fn replace_definitions(&mut self) -> Result<()> {
-        self.work.replacing = Some(Replacing::of(&self.work.database)?);
-        Ok(())
-    }
-}
-
-impl ImportWork {
-    pub(super) fn index(&mut self, part: Part<'_>, element: Raw<'_>) -> Result<()> {
-        let put = indexes::put(&self.database, element, &self.options, &self.analyzers);
-        if let Some(replacing) = &mut self.replacing {
-            replacing.note_index(element);
-        }
-        self.defined(ItemType::Indexes, "index", part, put)
-    }
-
-    pub(super) fn subscription(&mut self, part: Part<'_>, element: Raw<'_>) -> Result<()> {
-        let put = subscriptions::put(&self.database, element);
-        if let Some(replacing) = &mut self.replacing {
-            replacing.note_subscription(element);
-        }
-        self.defined(ItemType::Subscriptions, "subscription", part, put)
-    }
-
-    /// A definition that cannot be taken over is reported, and ends nothing: the documents count more.
-    fn defined(
-        &mut self,
-        item_type: ItemType,
-        noun: &str,
-        part: Part<'_>,
-        (name, put): (String, Result<(), DefinitionRefused>),
-    ) -> Result<()> {
-        match put {
-            Ok(()) => Ok(()),
-            Err(DefinitionRefused::Failed(error)) => Err(error),
-            Err(DefinitionRefused::Definition(rule)) => {
-                self.result.counts_mut(item_type).errored += 1;
-                let place = part.place();
-                self.result.error(&format!("The {noun} '{name}' ({place}) was not imported: {rule}"));
-                Ok(())
-            }
         }
     }
 }

@@ -1,0 +1,222 @@
+//! Backups with several places: what becomes of the others when one of them fails, and of that one when it is there again.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use rookery_database::backups::{
+    Destination, DestinationError, DestinationSettings, FolderDestination, OpenDestination, RestorePoint,
+    RestoreRequest, StoredFile,
+};
+use rookery_database::{Error, OperationStatus, Result};
+
+use crate::backups::{MINUTE, NIGHTLY, Node, request};
+
+/// A store that is a folder and fails as the tests want it.
+#[derive(Clone, Debug)]
+struct Store {
+    folder: PathBuf,
+    /// Fails at everything.
+    is_down: Arc<AtomicBool>,
+    /// Takes no backups.
+    is_full: Arc<AtomicBool>,
+}
+
+impl Store {
+    fn new(folder: &Path) -> Store {
+        Store { folder: folder.to_owned(), is_down: Arc::default(), is_full: Arc::default() }
+    }
+
+    fn check(&self, is_refused: bool, operation: &'static str, path: &str) -> Result<FolderDestination> {
+        if is_refused || self.is_down.load(Ordering::Relaxed) {
+            let (path, reason) = (path.to_owned(), "the store is down".to_owned());
+            return Err(Error::Destination(DestinationError { operation, path, place: self.place(), reason }));
+        }
+        Ok(FolderDestination::new(&self.folder))
+    }
+
+    /// The names of the backups, sorted.
+    fn backups(&self) -> Vec<String> {
+        names_in(&self.folder)
+    }
+}
+
+impl OpenDestination for Store {
+    fn open(&self, _: &DestinationSettings) -> Result<Arc<dyn Destination>> {
+        Ok(Arc::new(self.clone()))
+    }
+}
+
+impl Destination for Store {
+    fn place(&self) -> String {
+        "the store".to_owned()
+    }
+
+    fn put(&self, path: &str, file: &mut File, size: u64, sent: &mut dyn FnMut(u64) -> Result<()>) -> Result<()> {
+        let is_refused = self.is_full.load(Ordering::Relaxed) && path.ends_with("backup");
+        self.check(is_refused, "store", path)?.put(path, file, size, sent)
+    }
+
+    fn list(&self, folder: &str) -> Result<Vec<StoredFile>> {
+        self.check(false, "list", folder)?.list(folder)
+    }
+
+    fn get(&self, path: &str) -> Result<Box<dyn Read + Send>> {
+        self.check(false, "read", path)?.get(path)
+    }
+
+    fn remove(&self, path: &str) -> Result<()> {
+        self.check(false, "remove", path)?.remove(path)
+    }
+}
+
+fn names_in(place: &Path) -> Vec<String> {
+    let mut names: Vec<String> =
+        RestorePoint::all(&FolderDestination::new(place)).unwrap().into_iter().map(|point| point.file).collect();
+    names.sort();
+    names
+}
+
+/// A node whose task writes into a folder and a store.
+fn node(more: &str) -> (Node, Store, u64) {
+    node_with(false, more)
+}
+
+/// * `is_down`: whether the store is away when the task is made.
+fn node_with(is_down: bool, more: &str) -> (Node, Store, u64) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::new(&folder.keep().join("store"));
+    store.is_down.store(is_down, Ordering::Relaxed);
+    let node = Node::open_with(|options| options.destinations = Arc::new(store.clone()));
+    node.put("users/1", "one");
+    let task = node.add_task(&format!(r#""S3Settings":{{"BucketName":"b"}},{more}"#));
+    (node, store, task)
+}
+
+fn failure(status: &OperationStatus) -> String {
+    match status {
+        OperationStatus::Faulted(error) => error.to_string(),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Restores a copy whose tasks do not run; gives its documents.
+fn restored(node: &Node, name: &str, folder: &Path) -> Vec<String> {
+    let request = RestoreRequest { disables_tasks: true, ..request(name, folder, None) };
+    node.databases.restore(None, request).unwrap().run().unwrap();
+    node.documents(name)
+}
+
+/// The folder of the only chain.
+fn chain(place: &Path) -> PathBuf {
+    let mut folders = fs::read_dir(place).unwrap().map(|entry| entry.unwrap().path());
+    let folder = folders.next().unwrap();
+    assert_eq!(folders.next(), None);
+    folder
+}
+
+#[test]
+fn a_store_that_is_away_gets_what_it_lacks_when_it_is_back() {
+    let (node, store, task) = node(NIGHTLY);
+    store.is_down.store(true, Ordering::Relaxed);
+    assert!(failure(&node.run_now(task, true)).contains("the store is down"));
+    let status = node.databases.backup_status("shop", task).unwrap().unwrap();
+    assert!(status.error.unwrap().0.contains("the store is down") && status.last_full.is_some());
+    assert_eq!(restored(&node, "one", &chain(&node.place)), ["users/1=one"]);
+    // It is not tried again before its time with a file that has the same as the one that is there, and no other full one is made.
+    node.clock.advance(9 * MINUTE);
+    assert_eq!(names_in(&node.place).len(), 1);
+    node.put("users/2", "two");
+    node.clock.advance(2 * MINUTE);
+    node.put("users/3", "three");
+    node.clock.advance(10 * MINUTE);
+    let names = names_in(&node.place);
+    assert_eq!((names.len(), store.backups().len()), (3, 0), "{names:?}");
+    assert!(node.databases.backup_status("shop", task).unwrap().unwrap().error.is_some());
+    store.is_down.store(false, Ordering::Relaxed);
+    // Nothing has changed, and the store lacks all of it.
+    assert!(matches!(node.run_now(task, false), OperationStatus::Completed(_)));
+    assert_eq!(store.backups(), names);
+    assert!(node.databases.backup_status("shop", task).unwrap().unwrap().error.is_none());
+    node.put("users/4", "four");
+    assert!(matches!(node.run_now(task, false), OperationStatus::Completed(_)));
+    for (name, place) in [("two", &node.place), ("three", &store.folder)] {
+        assert_eq!(restored(&node, name, &chain(place)).len(), 4);
+    }
+    // Both folders say who made them.
+    let marks = |place: &Path| {
+        let names = fs::read_dir(chain(place)).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.filter(|name| name.ends_with(".rookery-task")).collect::<Vec<_>>()
+    };
+    assert!(marks(&node.place).len() == 1 && marks(&node.place) == marks(&store.folder));
+}
+
+#[test]
+fn a_folder_that_fails_does_not_keep_the_store_from_the_backup() {
+    let (node, store, task) = node(NIGHTLY);
+    // The folder is a file.
+    fs::write(&node.place, "x").unwrap();
+    failure(&node.run_now(task, true));
+    assert_eq!(store.backups().len(), 1);
+    assert!(node.databases.backup_status("shop", task).unwrap().unwrap().local_folder.is_none());
+    assert_eq!(restored(&node, "one", &chain(&store.folder)), ["users/1=one"]);
+    fs::remove_file(&node.place).unwrap();
+    node.put("users/2", "two");
+    node.clock.advance(MINUTE);
+    assert!(matches!(node.run_now(task, false), OperationStatus::Completed(_)));
+    assert!(!node.databases.backup_status("shop", task).unwrap().unwrap().is_full);
+    assert_eq!((names_in(&node.place).len(), names_in(&node.place)), (2, store.backups()));
+    assert_eq!(restored(&node, "two", &chain(&node.place)).len(), 2);
+}
+
+#[test]
+fn a_place_with_a_file_that_the_others_lack_begins_another_chain() {
+    let (node, store, task) = node(NIGHTLY);
+    assert!(matches!(node.run_now(task, true), OperationStatus::Completed(_)));
+    // As after a crash between the places.
+    let more = chain(&store.folder).join("2026-11-27-01-00-30.ravendb-incremental-backup");
+    fs::write(more, "x").unwrap();
+    node.put("users/2", "two");
+    node.clock.advance(MINUTE);
+    assert!(matches!(node.run_now(task, false), OperationStatus::Completed(_)));
+    assert!(node.databases.backup_status("shop", task).unwrap().unwrap().is_full);
+}
+
+#[test]
+fn nothing_is_left_where_a_backup_failed() {
+    let (node, store, task) = node(NIGHTLY);
+    store.is_full.store(true, Ordering::Relaxed);
+    failure(&node.run_now(task, true));
+    assert_eq!(names_in(&node.place).len(), 1);
+    assert_eq!(fs::read_dir(&store.folder).unwrap().count(), 0);
+    // Nor if all of them fail.
+    fs::remove_dir_all(&node.place).unwrap();
+    fs::write(&node.place, "x").unwrap();
+    node.clock.advance(MINUTE);
+    failure(&node.run_now(task, true));
+    assert_eq!(fs::read_dir(&store.folder).unwrap().count(), 0);
+    let spooled = fs::read_dir(node.data.join("backups-in-progress")).unwrap().count();
+    assert_eq!(spooled, 0);
+}
+
+/// A snapshot that its archive cannot begin with is made again soon: it does not stay, or they would fill the folder.
+#[test]
+fn the_first_snapshot_of_an_archive_is_in_all_places_or_in_none() {
+    let archived = r#""FullBackupFrequency":"0 2 * * *","BackupType":"Snapshot","PointInTime":true"#;
+    let (node, store, task) = node_with(true, archived);
+    failure(&node.run_now(task, true));
+    assert_eq!(names_in(&node.place).len(), 0);
+    store.is_down.store(false, Ordering::Relaxed);
+    node.clock.advance(MINUTE);
+    assert!(matches!(node.run_now(task, true), OperationStatus::Completed(_)));
+    assert!(!names_in(&node.place).is_empty() && names_in(&node.place) == store.backups());
+    // Once it has begun, the folder has its snapshots although the store is away.
+    let before = names_in(&node.place).len();
+    store.is_down.store(true, Ordering::Relaxed);
+    node.clock.advance(Duration::from_secs(2));
+    failure(&node.run_now(task, true));
+    assert_eq!(names_in(&node.place).len(), before + 1);
+}
