@@ -257,7 +257,9 @@ def incremental_backups_of_this_server(reference, ours):
         made = incremental_backups(source, folder, ROUNDS)
         here, there = ours.database().restore(made), reference.database()
         # RavenDB without a licence restores no record with a task that makes backups; the files of a backup are dumps.
-        for file in sorted(os.scandir(made), key=lambda file: file.name):
+        # Beside them stands the mark of the task.
+        files = (file for file in os.scandir(made) if file.name.endswith("-backup"))
+        for file in sorted(files, key=lambda file: file.name):
             there.take(pathlib.Path(file).read_bytes(), OperateOnTypes=EVERYTHING.replace("DatabaseRecord,", ""))
     compare(source, here)
     compare_changed(source, there)

@@ -101,11 +101,14 @@ export class Studio {
   /** No serious finding of axe on what is shown now, or on the dialog alone: reading a whole page takes axe seconds on a busy machine. */
   async isAccessible(part?: "dialog") {
     await expect(this.page.getByText(/^Loading .*…$/).filter({ visible: true })).toHaveCount(0);
-    // What fades in or out has half of its contrast, and a dialog that goes may stand over one that comes.
+    // What fades in or out has half of its contrast, and a dialog that goes may stand over one that comes, when it has lost its name already.
     await this.page.waitForFunction(() => {
       const isMoving = (motion: Animation) => motion.playState === "running" && motion.effect?.getTiming().iterations !== Infinity;
       const dialogs = [...document.querySelectorAll('[role="dialog"]')];
-      return !document.getAnimations().some(isMoving) && dialogs.every((dialog) => getComputedStyle(dialog).opacity === "1");
+      const hasName = (dialog: Element) =>
+        dialog.hasAttribute("aria-label") || document.getElementById(dialog.getAttribute("aria-labelledby") ?? "") !== null;
+      const isThere = (dialog: Element) => getComputedStyle(dialog).opacity === "1" && hasName(dialog);
+      return !document.getAnimations().some(isMoving) && dialogs.every(isThere);
     });
     // Rows of a grid are alike: a few of them stand for all.
     const axe = new AxeBuilder({ page: this.page });

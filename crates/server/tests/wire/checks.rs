@@ -33,5 +33,5 @@ fn a_check_is_an_operation_that_tells_of_each_part() {
         .map(|part| (part.get("Index").and_then(Value::as_str), part.get("Items").and_then(Value::as_i64)))
         .collect();
     assert_eq!(told, [(None, Some(10)), (Some("ByName"), Some(10))]);
-    wire.check_error("POST /databases/none/admin/check", "", 400, "DatabaseDoesNotExistException", "none");
+    wire.check_error("POST /databases/none/admin/check", "", 400, "DatabaseDoesNotExistException", "Database 'none'");
 }
