@@ -13,6 +13,7 @@ use database::time_span::{self, TIME_SPAN};
 use hyper::StatusCode;
 use json::Value;
 
+use super::begun::begun;
 use super::databases::request_id;
 use crate::bridge::Pool;
 use crate::error::{Error, Result};
@@ -61,10 +62,7 @@ pub(crate) async fn once(mut exchange: Exchange) -> Result<Reply> {
     let databases = exchange.node.databases.clone();
     let begin = move || Ok(databases.begin_backup(&name, BackupConfiguration::from_json(&value)?)?);
     let BackupStarted { operation } = exchange.node.bridge.run(Pool::Short, begin).await?;
-    Ok(reply::object(StatusCode::OK, |json| {
-        json.name("OperationId").unsigned(operation.id());
-        json.name("OperationNodeTag").string(exchange.node.databases.node_tag());
-    }))
+    Ok(begun(&exchange, operation.id()))
 }
 
 /// Puts the next run of a task off. 204.

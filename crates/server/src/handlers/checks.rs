@@ -3,11 +3,11 @@
 //! POST `/databases/*/admin/check`.
 
 use database::CheckReport;
-use hyper::StatusCode;
 use json::Writer;
 
+use super::begun::begun;
 use crate::error::{Error, Result};
-use crate::messages::reply::{self, Reply};
+use crate::messages::reply::Reply;
 use crate::routing::exchange::Exchange;
 
 /// Begins a check of all pages, documents and indexes. 200 `{OperationId, OperationNodeTag}`.
@@ -19,10 +19,7 @@ pub(crate) async fn check(exchange: Exchange) -> Result<Reply> {
         .name("check".to_owned())
         .spawn(move || drop(check.run()))
         .map_err(|error| Error::Panicked(format!("the thread of a check cannot be started: {error}")))?;
-    Ok(reply::object(StatusCode::OK, |json| {
-        json.name("OperationId").unsigned(id);
-        json.name("OperationNodeTag").string(exchange.node.databases.node_tag());
-    }))
+    Ok(begun(&exchange, id))
 }
 
 /// `{ProblemCount, Parts: [{Index, Pages, Items, ProblemCount, Problems}]}`; the documents have no `Index`.

@@ -3,13 +3,13 @@
 //! POST `/admin/compact`: `{DatabaseName, Documents, Indexes, SkipOptimizeIndexes}`.
 
 use database::compaction::CompactionRequest;
-use hyper::StatusCode;
 use json::Value;
 
+use super::begun::begun;
 use super::principals::{flag, refuse_unknown, text};
 use crate::bridge::Pool;
 use crate::error::{Error, Result};
-use crate::messages::reply::{self, Reply};
+use crate::messages::reply::Reply;
 use crate::routing::exchange::Exchange;
 
 /// Begins a compaction. 200 `{OperationId, OperationNodeTag}`.
@@ -25,10 +25,7 @@ pub(crate) async fn compact(mut exchange: Exchange) -> Result<Reply> {
         .name("compaction".to_owned())
         .spawn(move || drop(compaction.run()))
         .map_err(|error| Error::Panicked(format!("the thread of a compaction cannot be started: {error}")))?;
-    Ok(reply::object(StatusCode::OK, |json| {
-        json.name("OperationId").unsigned(id);
-        json.name("OperationNodeTag").string(exchange.node.databases.node_tag());
-    }))
+    Ok(begun(&exchange, id))
 }
 
 fn request(body: &Value) -> Result<CompactionRequest> {

@@ -5,6 +5,7 @@ pub(crate) mod api_keys;
 mod as_of;
 pub(crate) mod attachments;
 pub(crate) mod backups;
+mod begun;
 pub(crate) mod bulk_docs;
 mod bulk_docs_form;
 pub(crate) mod bulk_insert;

@@ -17,6 +17,7 @@ use database::documents::{Date, Feature};
 use hyper::StatusCode;
 use json::Value;
 
+use super::begun::begun;
 use super::principals::{flag, refuse_unknown, required, text};
 use crate::bridge::Pool;
 use crate::error::{Error, Result};
@@ -49,10 +50,7 @@ async fn begin(mut exchange: Exchange, is_trial: bool) -> Result<Reply> {
         .name("restore".to_owned())
         .spawn(run)
         .map_err(|error| Error::Panicked(format!("the thread of a restore cannot be started: {error}")))?;
-    Ok(reply::object(StatusCode::OK, |json| {
-        json.name("OperationId").unsigned(id);
-        json.name("OperationNodeTag").string(exchange.node.databases.node_tag());
-    }))
+    Ok(begun(&exchange, id))
 }
 
 fn request(databases: &Databases, body: &Value, is_trial: bool) -> Result<RestoreRequest> {

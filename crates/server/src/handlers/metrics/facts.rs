@@ -109,10 +109,10 @@ impl Facts {
                 continue;
             }
             let status = node.databases.backup_status(database, task.id).ok().flatten().unwrap_or_default();
-            let archive = node.databases.archive_status(database, task.id).ok().flatten();
-            let last = status.last_full.max(status.last_incremental);
-            let age =
-                last.map(|last| Duration::from_nanos(now.ticks().saturating_sub(last.ticks()).saturating_mul(100)));
+            // Each look at an archive reads the tasks of its database again.
+            let archive = task.is_archived.then(|| node.databases.archive_status(database, task.id).ok().flatten());
+            let archive = archive.flatten();
+            let age = status.last_full.max(status.last_incremental).map(|last| now.since(last));
             let is_failing = status.error.is_some() || archive.is_some_and(|archive| archive.error.is_some());
             self.backups.push(BackupFacts { database: database.to_owned(), task: task.name, is_failing, age });
         }
