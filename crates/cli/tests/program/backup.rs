@@ -1,6 +1,6 @@
 //! `rookery backup` and `rookery restore`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::support::{Program, outcome, rookery, text};
 
@@ -143,7 +143,8 @@ fn a_backup_that_is_cut_off_says_so() {
     let place = server.folder.path().join("backups");
     server.succeeds(&["backup", "run", "-d", "People", "--to", text(&place)]);
     let folder = only_folder(&place);
-    let file = std::fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+    let backup_file = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "ravendb-full-backup");
+    let file = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).find(backup_file).unwrap();
     let content = std::fs::read(&file).unwrap();
     for size in [content.len() / 2, 0] {
         std::fs::write(&file, &content[..size]).unwrap();

@@ -240,6 +240,10 @@ impl State {
         self.waiting.is_empty() && self.running.is_empty()
     }
 
+    fn runs_no_more(&mut self, operation: &Arc<Operation>) {
+        self.running.retain(|running| !Arc::ptr_eq(&running.operation, operation));
+    }
+
     /// Takes a job that may run now.
     fn take_job(&mut self) -> Option<Job> {
         if self.running.len() >= BACKUPS_AT_ONCE_MAX {
@@ -339,7 +343,9 @@ impl Shared {
             node.find(database).and_then(|database| self.begin(&database, Some(task.clone()), configuration, is_full));
         if let Err(error) = begun {
             tracing::warn!(database, task = task.name, %error, "a backup that is due was not begun");
-            self.plan_again(database, task.id, Some(&error), &node, None);
+            let status = node.backup_status(database, task.id).unwrap_or_default();
+            drop(node);
+            self.plan_again(database, task.id, Some(&error), status, None);
         }
     }
 
@@ -352,7 +358,7 @@ impl Shared {
             Ok(started) => state.workers.push(started),
             Err(error) => {
                 tracing::error!(%error, "the thread of a backup cannot be started");
-                state.running.retain(|running| !Arc::ptr_eq(&running.operation, &job.operation));
+                state.runs_no_more(&job.operation);
                 let key = job.task.as_ref().map(|task| (job.database.clone(), task.id));
                 if let Some(planned) = key.and_then(|key| state.tasks.get_mut(&key)) {
                     let at = later(self.clock.now(), BACKUP_RETRY_MIN);
@@ -379,13 +385,22 @@ impl Shared {
             Err(Error::Canceled) => OperationStatus::Canceled,
             Err(error) => OperationStatus::Faulted(Arc::new(error)),
         });
-        if let (Some(node), Some(task)) = (&node, &job.task) {
-            self.plan_again(&job.database, task.id, error.as_ref(), node, Some(&job.operation));
-        }
-        // The node may end with this handle; it waits for all threads but its own.
+        let planned = job.task.as_ref().zip(node.as_ref()).map(|(task, node)| {
+            let status = node.backup_status(&job.database, task.id).unwrap_or_default();
+            (task.id, status)
+        });
+        // Who waits for the backup may let go of the node next, and open it again: this handle is gone by then. The node may also end with
+        // this handle; it waits for all threads but its own.
         drop(node);
-        self.state.lock().running.retain(|running| !Arc::ptr_eq(&running.operation, &job.operation));
-        self.changed.notify_all();
+        match planned {
+            Some((task, status)) => {
+                self.plan_again(&job.database, task, error.as_ref(), status, Some(&job.operation));
+            }
+            None => {
+                self.state.lock().runs_no_more(&job.operation);
+                self.changed.notify_all();
+            }
+        }
     }
 
     fn make(&self, node: &Databases, job: &Job) -> Result<OperationResult> {
@@ -559,6 +574,7 @@ impl Shared {
 
     /// Plans the next run of a task whose last one ended.
     ///
+    /// * `status`: what is stored of it.
     /// * `ended`: the operation of that one, which runs no more from the same moment on: a next run that is due already would be taken for
     ///   it, and never begin.
     fn plan_again(
@@ -566,13 +582,14 @@ impl Shared {
         database: &str,
         task: u64,
         error: Option<&Error>,
-        node: &Databases,
+        status: Option<BackupStatus>,
         ended: Option<&Arc<Operation>>,
     ) {
-        let status = node.backup_status(database, task).unwrap_or_default();
         let now = self.clock.now();
         let mut state = self.state.lock();
-        state.running.retain(|running| ended.is_none_or(|ended| !Arc::ptr_eq(&running.operation, ended)));
+        if let Some(ended) = ended {
+            state.runs_no_more(ended);
+        }
         let Some(planned) = state.tasks.get_mut(&(database.to_owned(), task)) else { return };
         planned.failures = match error {
             None => 0,
