@@ -244,8 +244,15 @@ impl Export<'_> {
         let path = self.remote.path(&format!("smuggler/export?operationId={operation}"));
         let mut answer = self.remote.client.stream("POST", &path, &options)?;
         bar.set_message("documents");
-        std::io::copy(&mut answer, out).context("the export is not complete")?;
-        let state = self.remote.client.get(&self.remote.path(&format!("operations/state?id={operation}")))?;
+        let copied = std::io::copy(&mut answer, out);
+        let state = self.remote.client.get(&self.remote.path(&format!("operations/state?id={operation}")));
+        if let Err(error) = copied {
+            // The connection was closed, which says nothing; the operation knows why, if it was the server who closed it.
+            let reason = state.ok().and_then(|state| Some(state.get("Result")?.get("Message")?.as_str()?.to_owned()));
+            let reason = reason.filter(|reason| !reason.is_empty()).unwrap_or_else(|| error.to_string());
+            bail!("the export is not complete: {reason}");
+        }
+        let state = state?;
         let documents = state.get("Result").and_then(|result| result.get("Documents"));
         let count = |name| documents.and_then(|counts| counts.get(name)).and_then(Value::as_i64).unwrap_or(0);
         let errored = count("ErroredCount");

@@ -257,8 +257,13 @@ pub(crate) const BACKUP_TASKS_MAX: usize = 64;
 pub(crate) const BACKUP_TASK_NAME_SIZE_MAX: usize = 256;
 /// Databases that a backup of all databases leaves out.
 pub(crate) const SERVER_WIDE_EXCLUDED_MAX: usize = 4096;
-/// Backups that are made at once in all databases: each reads a database and compresses it, on a thread.
-pub(crate) const BACKUPS_AT_ONCE_MAX: usize = 2;
+/// Backups that go on at once in all databases, each on a thread: most of these wait for a store. Files that are on their way to one are
+/// beside the databases meanwhile.
+pub(crate) const BACKUPS_AT_ONCE_MAX: usize = 8;
+/// Backups among these that read a database and compress it.
+pub(crate) const BACKUPS_WRITTEN_AT_ONCE_MAX: usize = 2;
+/// How often a thread that waits asks whether its operation was killed.
+pub(crate) const KILL_CHECK_EVERY: Duration = Duration::from_millis(100);
 /// Backups that wait for their turn.
 pub(crate) const BACKUPS_WAITING_MAX: usize = 1024;
 /// How long a thread that waits for a time sleeps at most before it reads the clock again.

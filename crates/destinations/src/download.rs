@@ -10,12 +10,13 @@ use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use object_store::path::Path;
 use object_store::{GetOptions, GetRange, ObjectStore, ObjectStoreExt};
+use tokio::sync::mpsc::error::TryRecvError;
 use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::task::AbortHandle;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 
 use crate::failure::Failure;
-use crate::limits::{PIECES_AHEAD_MAX, RETRY_PAUSE_MAX, RETRY_PAUSE_MIN};
+use crate::limits::{PIECES_AHEAD_MAX, PROGRESS_PERIOD, RETRY_PAUSE_MAX, RETRY_PAUSE_MIN};
 use crate::network::panicked;
 use crate::store::ObjectDestination;
 
@@ -117,13 +118,31 @@ struct Reading {
     path: String,
 }
 
+impl Reading {
+    /// Waits for what comes next; `None`: nothing.
+    fn next_piece(&mut self) -> io::Result<Option<Outcome>> {
+        loop {
+            match self.pieces.try_recv() {
+                Ok(piece) => return Ok(Some(piece)),
+                Err(TryRecvError::Disconnected) => return Ok(None),
+                Err(TryRecvError::Empty) => self.from.check_end().map_err(io::Error::other)?,
+            }
+            let pieces = &mut self.pieces;
+            let next = async { timeout(PROGRESS_PERIOD, pieces.recv()).await };
+            if let Ok(piece) = self.from.network.runtime().block_on(next) {
+                return Ok(piece);
+            }
+        }
+    }
+}
+
 impl Read for Reading {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if buffer.is_empty() {
             return Ok(0);
         }
         while self.piece.is_empty() {
-            match self.pieces.blocking_recv() {
+            match self.next_piece()? {
                 Some(Ok(piece)) => {
                     self.unread = self.unread.saturating_sub(piece.len() as u64);
                     self.piece = piece;

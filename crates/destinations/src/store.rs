@@ -6,7 +6,7 @@ use std::io::Read;
 use std::sync::Arc;
 use std::time::Duration;
 
-use database::backups::{Destination, DestinationError, DestinationKind, StoredFile};
+use database::backups::{Destination, DestinationError, DestinationKind, IsEnded, StoredFile};
 use database::{Error, Result};
 use futures_util::TryStreamExt;
 use object_store::path::Path;
@@ -14,7 +14,7 @@ use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt};
 use tokio::time::{Instant, sleep};
 
 use crate::failure::Failure;
-use crate::limits::{FILES_LISTED_MAX, RETRY_PAUSE_MAX, RETRY_PAUSE_MIN};
+use crate::limits::{ABORT_TIME_MAX, FILES_LISTED_MAX, RETRY_PAUSE_MAX, RETRY_PAUSE_MIN};
 use crate::network::Network;
 use crate::options::{ObjectStores, Opened};
 use crate::secrets::Secrets;
@@ -26,6 +26,7 @@ pub(crate) struct ObjectDestination {
     pub store: Arc<dyn ObjectStore>,
     pub network: Arc<Network>,
     pub retry_time_max: Duration,
+    is_ended: IsEnded,
     kind: DestinationKind,
     place: String,
     root: String,
@@ -40,7 +41,8 @@ impl ObjectDestination {
         let Opened { store, place, root, secrets } = opened;
         let place = if root.is_empty() { place } else { format!("'{root}' in {place}") };
         let retry_time_max = options.retry_time_max;
-        Ok(ObjectDestination { store, network: Network::get()?, retry_time_max, kind, place, root, secrets })
+        let (network, is_ended): (_, IsEnded) = (Network::get()?, Arc::new(|| false));
+        Ok(ObjectDestination { store, network, retry_time_max, is_ended, kind, place, root, secrets })
     }
 
     /// The error of an operation that failed in the store.
@@ -62,23 +64,23 @@ impl ObjectDestination {
     }
 
     /// Waits for a request that may be repeated, and is while it fails for a while: the library does not when an answer was cut.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::wait`].
     pub fn persist<T: Send + 'static, F: Future<Output = object_store::Result<T>> + Send>(
         &self,
-        mut request: impl FnMut() -> F + Send + 'static,
+        request: impl FnMut() -> F + Send + 'static,
     ) -> Result<object_store::Result<T>> {
-        let retry_time_max = self.retry_time_max;
-        self.wait(async move {
-            let (began, mut pause) = (Instant::now(), RETRY_PAUSE_MIN);
-            loop {
-                match request().await {
-                    Err(error) if !Failure::of(&error).is_final() && began.elapsed() < retry_time_max => {
-                        sleep(pause).await
-                    }
-                    outcome => return outcome,
-                }
-                pause = (pause * 2).min(RETRY_PAUSE_MAX);
-            }
-        })
+        self.wait(repeat(self.retry_time_max, request))
+    }
+
+    /// As [`Self::persist`] of a request that must not be cut off, as [`Self::wait_to_end`] has it.
+    pub fn persist_to_end<T: Send + 'static, F: Future<Output = object_store::Result<T>> + Send>(
+        &self,
+        request: impl FnMut() -> F + Send + 'static,
+    ) -> Result<object_store::Result<T>> {
+        self.wait_to_end(repeat(self.retry_time_max, request))
     }
 
     /// Asks for the size and the date of a file.
@@ -90,12 +92,55 @@ impl ObjectDestination {
         })
     }
 
-    /// Waits for a request that cannot be ended early.
+    /// Waits for a request.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Canceled`]: what the place is used for ended, and the request with it.
     pub fn wait<T: Send + 'static>(
         &self,
         request: impl Future<Output = object_store::Result<T>> + Send + 'static,
     ) -> Result<object_store::Result<T>> {
-        self.network.wait(request, &mut || Ok(()))
+        self.network.wait(request, &mut || self.check_end())
+    }
+
+    /// Waits for a request that would leave something behind in the store if it was cut off: it has [`ABORT_TIME_MAX`] when what the place
+    /// is used for ends.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Canceled`]: that was not enough.
+    pub fn wait_to_end<T: Send + 'static>(
+        &self,
+        request: impl Future<Output = object_store::Result<T>> + Send + 'static,
+    ) -> Result<object_store::Result<T>> {
+        let mut ended = None;
+        self.network.wait(request, &mut || match self.check_end() {
+            Err(error) if ended.get_or_insert_with(Instant::now).elapsed() >= ABORT_TIME_MAX => Err(error),
+            _ => Ok(()),
+        })
+    }
+
+    /// # Errors
+    ///
+    /// [`Error::Canceled`]: what the place is used for ended.
+    pub fn check_end(&self) -> Result<()> {
+        if (self.is_ended)() { Err(Error::Canceled) } else { Ok(()) }
+    }
+}
+
+/// Sends a request again while it fails for a while.
+async fn repeat<T, F: Future<Output = object_store::Result<T>>>(
+    time_max: Duration,
+    mut request: impl FnMut() -> F,
+) -> object_store::Result<T> {
+    let (began, mut pause) = (Instant::now(), RETRY_PAUSE_MIN);
+    loop {
+        match request().await {
+            Err(error) if !Failure::of(&error).is_final() && began.elapsed() < time_max => sleep(pause).await,
+            outcome => return outcome,
+        }
+        pause = (pause * 2).min(RETRY_PAUSE_MAX);
     }
 }
 
@@ -147,10 +192,14 @@ impl Destination for ObjectDestination {
     fn remove(&self, path: &str) -> Result<()> {
         let location = self.location("remove", path)?;
         let store = self.store.clone();
-        match self.wait(async move { store.delete(&location).await })? {
+        match self.wait_to_end(async move { store.delete(&location).await })? {
             Err(error) if !Failure::of(&error).is_missing_file() => Err(self.failed("remove", path, &error)),
             _ => Ok(()),
         }
+    }
+
+    fn ending_when(&self, is_ended: IsEnded) -> Arc<dyn Destination> {
+        Arc::new(ObjectDestination { is_ended, ..self.clone() })
     }
 }
 

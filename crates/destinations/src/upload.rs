@@ -85,7 +85,7 @@ fn check(to: &ObjectDestination, path: &str, location: Path, size: u64) -> Resul
         return Ok(());
     }
     let store = to.store.clone();
-    if let Err(error) = to.wait(async move { store.delete(&location).await })? {
+    if let Err(error) = to.wait_to_end(async move { store.delete(&location).await })? {
         tracing::warn!(path, error = %to.failed("remove", path, &error), "a file of wrong size was not removed");
     }
     let has = stored.size;
@@ -108,8 +108,8 @@ fn put_parts(
     sent: &mut dyn FnMut(u64) -> Result<()>,
 ) -> Result<()> {
     let (store, target) = (to.store.clone(), location.clone());
-    // Not ended early: an upload whose id did not arrive cannot be aborted.
-    let begun = to.persist(move || {
+    // An upload whose id did not arrive cannot be aborted.
+    let begun = to.persist_to_end(move || {
         let (store, target) = (store.clone(), target.clone());
         async move { store.put_multipart(&target).await }
     })?;
@@ -172,7 +172,7 @@ fn send_parts(
 /// Makes the file visible.
 fn complete(to: &ObjectDestination, path: &str, location: &Path, upload: &Upload, size: u64) -> Result<()> {
     let upload = upload.clone();
-    let completed = to.wait(async move { upload.lock().await.complete().await })?;
+    let completed = to.wait_to_end(async move { upload.lock().await.complete().await })?;
     let Err(error) = completed else { return Ok(()) };
     // The answer may have been lost: the request that is then sent again finds no upload any more, but the file.
     let failure = Failure::of(&error);
@@ -186,7 +186,7 @@ fn complete(to: &ObjectDestination, path: &str, location: &Path, upload: &Upload
 /// Removes the parts of an upload that failed, as far as the store can be reached.
 fn abort(to: &ObjectDestination, path: &str, upload: Upload) -> Result<()> {
     let aborted =
-        to.wait(async move { Ok(timeout(ABORT_TIME_MAX, async { upload.lock().await.abort().await }).await) })?;
+        to.wait_to_end(async move { Ok(timeout(ABORT_TIME_MAX, async { upload.lock().await.abort().await }).await) })?;
     let reason = match aborted {
         Ok(Ok(Ok(()))) => return Ok(()),
         Ok(Ok(Err(error))) | Err(error) => to.failed("remove the parts of", path, &error).to_string(),

@@ -280,6 +280,11 @@ fn a_dump_goes_from_one_database_to_another() {
     let (is_done, out, err) = outcome(import(&program, "One", &file, &[]));
     assert!(is_done && out.starts_with("1 document from "), "{out}{err}");
 
+    // What breaks an export midway is said.
+    std::fs::write(&script, "if (id(this) == 'orders/830-A') this.missing.field = 1;").unwrap();
+    let (is_done, _, err) = export(&["--collection", "Orders", "--transform", text(&script)]);
+    assert!(!is_done && err.contains("the export is not complete") && err.contains("'field'"), "{err}");
+
     // What the server refuses is said, and what is bad may be skipped.
     std::fs::write(&file, br#"{"Docs":[{"@metadata":{"@id":"a/1"}},{"b":tru},{"@metadata":{"@id":"a/2"}}]}"#).unwrap();
     let (is_done, out, err) = outcome(import(&program, "Bad", &file, &[]));

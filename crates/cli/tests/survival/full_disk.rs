@@ -62,6 +62,7 @@ fn cycle(mount: &Mount, random: &mut Random, figures: &mut Figures, refusals: &m
     fill(&mut world, &server, refusals);
     fill_all(&filler);
     world.verify(&server);
+    check_health(&server);
     delete_spare(&server);
     let names = create_others(&server, refusals);
 
@@ -119,6 +120,7 @@ fn resume(world: &mut World, server: &Server) {
         assert!(writer.acknowledged > before, "there is space, and writes are refused: {:?}", writer.refusals.last());
         writer.refusals.clear();
     }
+    assert_eq!(server.client().call("GET", "/databases/db/healthcheck", "").unwrap().status, 204);
 }
 
 /// Takes the last free block.
@@ -128,6 +130,16 @@ pub fn fill_all(path: &Path) {
         let zeros = vec![1; size];
         while file.write_all(&zeros).is_ok() {}
     }
+}
+
+/// Monitors learn that there is no room, and in `resume` that there is some.
+fn check_health(server: &Server) {
+    let mut client = server.client();
+    let large = format!("{{"Text":"{}"}}", "x".repeat(4 << 20));
+    let refused = client.call("PUT", "/databases/db/docs?id=large", &large).unwrap();
+    assert!(matches!(refused.status, 503 | 507) && !refused.leaves_doubt(), "{}", refused.text());
+    let health = client.call("GET", "/databases/db/healthcheck", "").unwrap();
+    assert!(health.status == 507 && health.text().contains("space"), "{} {}", health.status, health.text());
 }
 
 /// Whoever has no room can make some.

@@ -24,7 +24,10 @@ pub struct StoredFile {
     pub size: u64,
 }
 
-/// A place for the files of backups. All functions may wait for long.
+/// Whether what a place is used for shall end.
+pub type IsEnded = Arc<dyn Fn() -> bool + Send + Sync>;
+
+/// A place for the files of backups. All functions may wait for long, but for the end that [`Destination::ending_when`] gives them.
 pub trait Destination: Send + Sync + Debug {
     /// What people call it, without secrets: `the folder '/backups'`.
     fn place(&self) -> String;
@@ -60,6 +63,10 @@ pub trait Destination: Send + Sync + Debug {
     ///
     /// [`Error::Destination`]
     fn remove(&self, path: &str) -> Result<()>;
+
+    /// The same place, where requests that wait end soon after `is_ended` says so, with [`Error::Canceled`]; what [`Destination::get`]
+    /// gives ends with an error then.
+    fn ending_when(&self, is_ended: IsEnded) -> Arc<dyn Destination>;
 }
 
 /// Opens destinations of other kinds than folders.
@@ -201,6 +208,11 @@ impl Destination for FolderDestination {
                 Ok(())
             }
         }
+    }
+
+    /// The system has no way to end a request.
+    fn ending_when(&self, _: IsEnded) -> Arc<dyn Destination> {
+        Arc::new(self.clone())
     }
 }
 

@@ -17,8 +17,8 @@
 //! * [`names`](BackupName): of folders and files.
 //! * [`destination`](Destination): where files go. The program that runs the node opens those that are no folders.
 //! * `file`: how a file is compressed and encrypted.
-//! * `run`: one backup. `targets`: the places that it goes to, each by itself. `tasks`: the thread that begins them. `status`: what is
-//!   remembered of each.
+//! * `run`: one backup. `targets`: the places that it goes to, each by itself. `tasks`: the thread that begins them, and `turns`: when
+//!   they may write. `status`: what is remembered of each.
 //! * `snapshot`: the other kind of file, an image of the storage.
 //! * `archive`: the journal, beside the backups of a task with `PointInTime`.
 //! * `points` and `restore`: the way back; `restored_record`: what of the settings comes along.
@@ -44,6 +44,7 @@ mod spool;
 mod status;
 mod targets;
 mod tasks;
+mod turns;
 
 pub(crate) use administration::archive_bytes_max;
 pub use archive::{Archive, ArchiveStatus, Until};
@@ -53,7 +54,7 @@ pub use configuration::{
 };
 pub(crate) use configuration::{PERIODIC_BACKUPS, check_tasks};
 pub(crate) use destination::FoldersOnly;
-pub use destination::{Destination, FolderDestination, OpenDestination, StoredFile};
+pub use destination::{Destination, FolderDestination, IsEnded, OpenDestination, StoredFile};
 pub use failure::DestinationError;
 pub use names::{BackupName, FileKind};
 pub use points::RestorePoint;

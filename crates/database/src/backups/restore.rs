@@ -111,6 +111,9 @@ impl Databases {
         let id = id.unwrap_or_else(|| self.operations().next_id());
         let what = if request.is_trial { "Verify the backup" } else { "Restore" };
         let operation = self.operations().start(id, format!("{what}: {} from {place}", request.name))?;
+        let of_source = operation.clone();
+        let source = request.source.ending_when(Arc::new(move || of_source.is_killed()));
+        let request = RestoreRequest { source, ..request };
         Ok(Restore { databases: self.clone(), operation, request, files, plan, key })
     }
 }
@@ -128,7 +131,9 @@ impl Restore {
     /// Those that the state of the operation has then. Nothing of the database is left.
     pub fn run(self) -> Result<()> {
         let began = Instant::now();
-        let restored = self.restore();
+        // Whatever fails after a kill: a place gives up with an error of its own.
+        let canceled = |error| if self.operation.is_killed() { Error::Canceled } else { error };
+        let restored = self.restore().map_err(canceled);
         // What was not made known is gone now, and so are its files.
         self.databases.remove_deleted_soon();
         let name = self.request.name.as_str();

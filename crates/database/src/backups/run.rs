@@ -17,6 +17,7 @@ use super::snapshot;
 use super::spool::{PARTIAL, Spool};
 use super::status::BackupStatus;
 use super::targets::{Marks, Target, Targets};
+use super::turns::Turns;
 use crate::clock::{Clock, later};
 use crate::smuggler::{DumpWriter, ItemType, SmugglerOptions, SmugglerResult, hash_without_etags};
 use crate::{Database, DatabaseRecord, Error, Operation, Result};
@@ -31,6 +32,7 @@ pub(crate) struct Backup<'a> {
     pub record: Arc<DatabaseRecord>,
     pub configuration: &'a BackupConfiguration,
     pub operation: &'a Arc<Operation>,
+    pub turns: &'a Turns,
     /// The task that it belongs to; 0: none.
     pub task: u64,
     /// The backup that this one goes on from, if it is incremental.
@@ -77,6 +79,7 @@ impl Backup<'_> {
             // May take long, and holds no snapshot.
             targets.bring_up_to_date(&folder, &previous.last_file, &maker, self.operation)?;
         }
+        let turn = self.turns.take(self.operation)?;
         let snapshot = self.database.read();
         let last_etag = snapshot.last_etag()?;
         let change_vector = snapshot.change_vector()?;
@@ -108,6 +111,7 @@ impl Backup<'_> {
                 == (last_etag, record_etag, definitions_hash)
         });
         if is_unchanged {
+            drop((snapshot, turn));
             targets.require_one()?;
             self.end(targets, &mut done);
             return Ok(done);
@@ -133,7 +137,7 @@ impl Backup<'_> {
                 Err(error) => return Err(error),
             }
         };
-        drop(snapshot);
+        drop((snapshot, turn));
         done.counts = std::mem::take(&mut written.counts);
         done.base = written.position.map(|position| (position, self.clock.now()));
         let is_local = targets.local().is_some();

@@ -14,10 +14,12 @@ use documents::Date;
 use parking_lot::{Condvar, Mutex};
 
 use super::configuration::{BackupConfiguration, BackupTask, DestinationKind, DestinationSettings, bad};
+use super::destination::{Destination, IsEnded};
 use super::names::Maker;
 use super::run::{Backup, BackupDone};
 use super::status::BackupStatus;
 use super::targets::Targets;
+use super::turns::Turns;
 use super::{archive, retention};
 use crate::clock::{Clock, later, sleep_until};
 use crate::limits::{BACKUP_RETRY_MAX, BACKUP_RETRY_MIN, BACKUPS_AT_ONCE_MAX, BACKUPS_WAITING_MAX};
@@ -52,6 +54,7 @@ pub struct RunningBackup {
 struct Shared {
     clock: Arc<dyn Clock>,
     node: OnceLock<Weak<Databases>>,
+    turns: Turns,
     state: Mutex<State>,
     /// Notified when anything of the state changes, and when the clock is moved by hand.
     changed: Condvar,
@@ -106,7 +109,7 @@ struct Job {
 impl BackupTasks {
     pub fn new(clock: Arc<dyn Clock>) -> BackupTasks {
         let shared =
-            Arc::new(Shared { clock, node: OnceLock::new(), state: Mutex::default(), changed: Condvar::new() });
+            Arc::new(Shared { clock, node: OnceLock::new(), turns: Turns::default(), state: Mutex::default(), changed: Condvar::new() });
         let moved = Arc::downgrade(&shared);
         shared.clock.on_move(Box::new(move || moved.upgrade().iter().for_each(|shared| shared.catch_up())));
         BackupTasks { shared, thread: OnDemandThread::default() }
@@ -416,8 +419,11 @@ impl Shared {
         let places = archive::places_of(&job.configuration);
         let spool_folder = archive::Host::spool_folder(node);
         let folder_of = |settings: &json::Value| node.backup_folder(settings);
-        let open = |settings: &DestinationSettings| node.open_destination(settings);
-        let mut targets = Targets::open(&job.configuration, spool_folder.clone(), folder_of, open)?;
+        let operation = job.operation.clone();
+        let is_ended: IsEnded = Arc::new(move || operation.is_killed());
+        let open =
+            |settings: &DestinationSettings| Ok(node.open_destination(settings)?.ending_when(is_ended.clone()));
+        let mut targets = Targets::open(&job.configuration, spool_folder.clone(), folder_of, &open)?;
         let may_go_on = !job.is_full
             && !before.folder.is_empty()
             && before.places == places
@@ -435,6 +441,7 @@ impl Shared {
             record,
             configuration: &job.configuration,
             operation: &job.operation,
+            turns: &self.turns,
             task: job.task.as_ref().map_or(0, |task| task.id),
             previous: goes_on.then_some(&before),
             now,
@@ -447,7 +454,7 @@ impl Shared {
                 Ok(state.is_some_and(|state| state.places == places))
             };
             let noted = match done.failures.first() {
-                None => note_base(node, &database, task, done),
+                None => note_base(node, &database, task, done, &is_ended),
                 // A history is in all places, or the task makes a snapshot again and again.
                 Some((_, error)) if !is_archived_in(&places)? => {
                     backup.take_back(&targets, done);
@@ -516,7 +523,7 @@ impl Shared {
         if let Some(task) = &job.task {
             node.put_backup_status(&job.database, &status)?;
             if let Ok(done) = &made {
-                self.remove_old(node, &database, task, &status, &done.failures);
+                self.remove_old(&database, task, (node, &status), &done.failures, open);
             }
         }
         let done = made?;
@@ -543,17 +550,17 @@ impl Shared {
     /// * `failures`: places that lack the last backup. What they have stays.
     fn remove_old(
         &self,
-        node: &Databases,
         database: &Database,
         task: &BackupTask,
-        status: &BackupStatus,
+        (node, status): (&Databases, &BackupStatus),
         failures: &[(DestinationKind, Error)],
+        open: impl Fn(&DestinationSettings) -> Result<Arc<dyn Destination>>,
     ) {
         let of = (database.name(), node.node_tag());
         let maker = Maker::new(database.documents().database_id(), task.id);
         let lacks = |kind| failures.iter().any(|(failed, _)| *failed == kind);
         for settings in task.configuration.destinations.iter().filter(|settings| !lacks(settings.kind)) {
-            let removed = node.open_destination(settings).and_then(|place| {
+            let removed = open(settings).and_then(|place| {
                 let removed =
                     retention::remove_old(&*place, (of.0, &maker), &status.folder, self.clock.now(), task.retention)?;
                 if task.is_archived {
@@ -631,10 +638,16 @@ fn has_all_deletions_since(database: &Database, before: &BackupStatus) -> Result
 }
 
 /// Notes the snapshot that a backup is, so that its archive can be restored from there on.
-fn note_base(node: &Databases, database: &Database, task: &BackupTask, done: &BackupDone) -> Result<()> {
+fn note_base(
+    node: &Databases,
+    database: &Database,
+    task: &BackupTask,
+    done: &BackupDone,
+    is_ended: &IsEnded,
+) -> Result<()> {
     let Some(((position, time), file)) = done.base.zip(done.result.file.as_deref()) else { return Ok(()) };
     let base = archive::Base { position, time, folder: &done.result.folder, file };
-    archive::note_base(node, database.name(), task, &base)
+    archive::note_base(node, database.name(), task, &base, is_ended)
 }
 
 /// When a task runs after its last backup.

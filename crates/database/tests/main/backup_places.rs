@@ -1,5 +1,6 @@
 //! Backups with several places: what becomes of the others when one of them fails, and of that one when it is there again.
 
+use std::fmt;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -8,29 +9,45 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rookery_database::backups::{
-    Destination, DestinationError, DestinationSettings, FolderDestination, OpenDestination, RestorePoint,
+    Destination, DestinationError, DestinationSettings, FolderDestination, IsEnded, OpenDestination, RestorePoint,
     RestoreRequest, StoredFile,
 };
-use rookery_database::{Error, OperationStatus, Result};
+use rookery_database::{Error, Operation, OperationStatus, Result};
 
-use crate::backups::{MINUTE, NIGHTLY, Node, request};
+use crate::backups::{MINUTE, NIGHTLY, Node, request, value};
 
 /// A store that is a folder and fails as the tests want it.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 struct Store {
     folder: PathBuf,
     /// Fails at everything.
     is_down: Arc<AtomicBool>,
     /// Takes no backups.
     is_full: Arc<AtomicBool>,
+    /// Does not answer.
+    hangs: Arc<AtomicBool>,
+    is_ended: IsEnded,
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Store").field("folder", &self.folder).finish_non_exhaustive()
+    }
 }
 
 impl Store {
     fn new(folder: &Path) -> Store {
-        Store { folder: folder.to_owned(), is_down: Arc::default(), is_full: Arc::default() }
+        let (is_down, is_full, hangs) = Default::default();
+        Store { folder: folder.to_owned(), is_down, is_full, hangs, is_ended: Arc::new(|| false) }
     }
 
     fn check(&self, is_refused: bool, operation: &'static str, path: &str) -> Result<FolderDestination> {
+        while self.hangs.load(Ordering::Relaxed) {
+            if (self.is_ended)() {
+                return Err(Error::Canceled);
+            }
+            std::thread::yield_now();
+        }
         if is_refused || self.is_down.load(Ordering::Relaxed) {
             let (path, reason) = (path.to_owned(), "the store is down".to_owned());
             return Err(Error::Destination(DestinationError { operation, path, place: self.place(), reason }));
@@ -70,6 +87,10 @@ impl Destination for Store {
 
     fn remove(&self, path: &str) -> Result<()> {
         self.check(false, "remove", path)?.remove(path)
+    }
+
+    fn ending_when(&self, is_ended: IsEnded) -> Arc<dyn Destination> {
+        Arc::new(Store { is_ended, ..self.clone() })
     }
 }
 
@@ -219,4 +240,34 @@ fn the_first_snapshot_of_an_archive_is_in_all_places_or_in_none() {
     node.clock.advance(Duration::from_secs(2));
     failure(&node.run_now(task, true));
     assert_eq!(names_in(&node.place).len(), before + 1);
+}
+
+/// More databases than write backups at once wait for a store that does not answer.
+#[test]
+fn a_store_that_hangs_holds_up_its_own_backups_alone_and_a_kill_ends_them() {
+    let (node, store, _) = node(NIGHTLY);
+    let begin = |name: &str, place: &str| -> Arc<Operation> {
+        node.databases.find_or_create(name).unwrap();
+        let task = value(&format!(r#"{{"Name":"nightly",{place},{NIGHTLY}}}"#));
+        let (_, id) = node.databases.put_backup_task(name, &task, None).unwrap();
+        node.databases.begin_backup_of_task(name, id, true).unwrap().operation
+    };
+    let end = |operation: &Operation| loop {
+        match operation.status() {
+            OperationStatus::InProgress => std::thread::yield_now(),
+            status => return status,
+        }
+    };
+    store.hangs.store(true, Ordering::Relaxed);
+    let hanging: Vec<Arc<Operation>> =
+        ["one", "two", "three"].iter().map(|name| begin(name, r#""S3Settings":{"BucketName":"b"}"#)).collect();
+    let place = node.place.join("four");
+    let local = begin("four", &format!(r#""LocalSettings":{{"FolderPath":"{}"}}"#, place.display()));
+    assert!(matches!(end(&local), OperationStatus::Completed(_)));
+    assert_eq!(names_in(&place).len(), 1);
+    for operation in &hanging {
+        assert!(matches!(operation.status(), OperationStatus::InProgress));
+        operation.kill();
+        assert!(matches!(end(operation), OperationStatus::Canceled));
+    }
 }

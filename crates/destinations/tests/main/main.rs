@@ -6,6 +6,7 @@ mod stub;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use database::Error;
@@ -218,6 +219,24 @@ fn a_store_that_stands_still_is_given_up() {
     let place = open(&stub, &hasty());
     refused(place.list(""), "stood still");
     refused(put(&*place, "x", &bytes(10)), "stood still");
+}
+
+#[test]
+fn waits_for_a_store_end_when_nobody_wants_its_answer() {
+    let stub = Stub::start();
+    let (place, is_ended) = (open(&stub, &ObjectStores::default()), Arc::new(AtomicBool::new(false)));
+    put(&*place, "x", &bytes(LARGE)).unwrap();
+    stub.fail("GET /bucket/backups/x", 1, Fault::CutAnswer(100_000));
+    stub.fail("/bucket", usize::MAX, Fault::Silence);
+    let flag = is_ended.clone();
+    let place = place.ending_when(Arc::new(move || flag.load(Ordering::Relaxed)));
+    let mut reading = place.get("x").unwrap();
+    reading.read_exact(&mut [0; 1000]).unwrap();
+    is_ended.store(true, Ordering::Relaxed);
+    let error = reading.read_to_end(&mut Vec::new()).unwrap_err();
+    assert!(matches!(error.downcast::<Error>(), Ok(Error::Canceled)));
+    assert!(matches!(place.list(""), Err(Error::Canceled)));
+    assert!(matches!(place.get("x").map(drop), Err(Error::Canceled)));
 }
 
 #[test]

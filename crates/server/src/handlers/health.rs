@@ -4,7 +4,8 @@
 //! * `GET /health/ready`: 200 `{"Status":"Ready"}`, or 503 while databases refuse writes: `{"Status":"NotReady","RefusingWrites":count,
 //!   "Databases":[{"Name","Reason"}]}`. Anyone may ask, as probes of load balancers do; a caller learns the names of the databases that it
 //!   may read, and the count of all. A database that was not asked for since the start is not looked at.
-//! * `GET /databases/{name}/healthcheck`: 204 while the database takes writes, else the error of those, which is 503. Clients poll it.
+//! * `GET /databases/{name}/healthcheck`: 204 while the database takes writes, else the error of those: 503, or 507 while
+//!   there is no room. Clients poll it.
 
 use database::{RefusingDatabase, WriteRefusal};
 use hyper::StatusCode;
@@ -64,8 +65,15 @@ fn refusing_writes(node: &Node) -> Vec<RefusingDatabase> {
 
 /// GET `/databases/{name}/healthcheck`.
 pub(crate) fn check(exchange: &Exchange) -> Result<Reply> {
-    match exchange.database().failure() {
-        Some(failure) => Err(failure.clone().into()),
-        None => Ok(reply::empty(StatusCode::NO_CONTENT)),
+    let database = exchange.database();
+    if let Some(failure) = database.failure() {
+        return Err(failure.clone().into());
+    }
+    match database.space_lacking() {
+        Some(needed_bytes) if !has_room(&exchange.node, needed_bytes) => {
+            let path = exchange.node.data_directory.clone().unwrap_or_default();
+            Err(storage::Error::DiskFull { path, needed_bytes }.into())
+        }
+        _ => Ok(reply::empty(StatusCode::NO_CONTENT)),
     }
 }

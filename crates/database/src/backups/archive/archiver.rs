@@ -16,6 +16,7 @@ use documents::Date;
 use parking_lot::{Condvar, Mutex};
 use storage::TransactionId;
 
+use super::super::IsEnded;
 use super::super::configuration::{BackupTask, bad};
 use super::host::Host;
 use super::segment::Mark;
@@ -245,7 +246,7 @@ impl Shared {
     /// Archives what is new of one database.
     ///
     /// * `deadline`: when it gives up.
-    fn work(&self, database: &str, deadline: Option<Instant>) {
+    fn work(self: &Arc<Self>, database: &str, deadline: Option<Instant>) {
         let Some(node) = self.node.get().and_then(Weak::upgrade) else { return };
         let known = self.state.lock().archives.get_mut(database).map(|archiving| {
             let is_first = !std::mem::replace(&mut archiving.has_run, true);
@@ -254,8 +255,10 @@ impl Shared {
         let archived = match known {
             None => Ok(None),
             Some((task, marks, is_first)) => {
-                let is_ended =
-                    || self.state.lock().is_closed || deadline.is_some_and(|deadline| Instant::now() >= deadline);
+                let shared = self.clone();
+                let is_ended: IsEnded = Arc::new(move || {
+                    shared.state.lock().is_closed || deadline.is_some_and(|deadline| Instant::now() >= deadline)
+                });
                 let work = || {
                     let (task, clock, is_ended) = (&*task, &*self.clock, &is_ended);
                     Work { node: &*node, database: node.find_database(database)?, task, clock, is_first, is_ended }

@@ -9,7 +9,7 @@ use json::Value;
 use storage::archive::Reader;
 use storage::{Position, TransactionId, image};
 
-use super::super::Destination;
+use super::super::{Destination, IsEnded};
 use super::super::configuration::BackupTask;
 use super::super::file::CompressedFile;
 use super::super::spool::{PARTIAL, Spool};
@@ -30,7 +30,7 @@ pub(super) struct Work<'a> {
     /// Whether no run came before it since the node was opened.
     pub is_first: bool,
     /// Whether the node ends.
-    pub is_ended: &'a dyn Fn() -> bool,
+    pub is_ended: &'a IsEnded,
 }
 
 /// A snapshot that a history can be restored from.
@@ -76,7 +76,7 @@ impl Work<'_> {
         if marks.last().is_none_or(|mark| mark.transaction < last) {
             marks.push(Mark { transaction: last, time: self.clock.now() });
         }
-        let places = open_places(self.node, self.task)?;
+        let places = open_places(self.node, self.task, self.is_ended)?;
         if self.is_first {
             remove_rests(&state, &places)?;
         }
@@ -121,7 +121,7 @@ impl Work<'_> {
         let until = position.transaction;
         let is_encrypted = self.task.configuration.key.is_some();
         let name = ArchiveFile::Segment { after, until, time: reached.time, is_encrypted }.name();
-        put(places, &format!("{}/{name}", state.folder), &mut file, self.is_ended)?;
+        put(places, &format!("{}/{name}", state.folder), &mut file, &**self.is_ended)?;
         (state.position, state.time) = (position, reached.time);
         self.node.advance_archive(self.database.name(), state)?;
         reader.archived(position);
@@ -154,7 +154,13 @@ impl Work<'_> {
 /// # Errors
 ///
 /// [`Error::Destination`], [`Error::Io`], or storage fails.
-pub(crate) fn note_base(node: &dyn Host, database: &str, task: &BackupTask, base: &Base<'_>) -> Result<()> {
+pub(crate) fn note_base(
+    node: &dyn Host,
+    database: &str,
+    task: &BackupTask,
+    base: &Base<'_>,
+    is_ended: &IsEnded,
+) -> Result<()> {
     let places = places_of(&task.configuration);
     let known = node.archive_state(database, task.id)?.filter(|state| state.places == places);
     let is_first = known.is_none();
@@ -172,7 +178,7 @@ pub(crate) fn note_base(node: &dyn Host, database: &str, task: &BackupTask, base
     let mut file = spool.create()?;
     file.write_all(&contents.to_vec()).map_err(|error| Error::io("write", spool.path(), error))?;
     let name = ArchiveFile::Base { transaction: base.position.transaction, time: base.time }.name();
-    put(&open_places(node, task)?, &format!("{}/{name}", state.folder), &mut file, &|| false)?;
+    put(&open_places(node, task, is_ended)?, &format!("{}/{name}", state.folder), &mut file, &**is_ended)?;
     if is_first {
         return node.begin_archive(database, &state);
     }
@@ -193,8 +199,9 @@ fn remove_rests(state: &ArchiveState, places: &[Arc<dyn Destination>]) -> Result
     Ok(())
 }
 
-fn open_places(node: &dyn Host, task: &BackupTask) -> Result<Vec<Arc<dyn Destination>>> {
-    task.configuration.destinations.iter().map(|settings| node.open_place(settings)).collect()
+fn open_places(node: &dyn Host, task: &BackupTask, is_ended: &IsEnded) -> Result<Vec<Arc<dyn Destination>>> {
+    let open = |settings| Ok(node.open_place(settings)?.ending_when(is_ended.clone()));
+    task.configuration.destinations.iter().map(open).collect()
 }
 
 fn put(places: &[Arc<dyn Destination>], path: &str, file: &mut File, is_ended: &dyn Fn() -> bool) -> Result<()> {
