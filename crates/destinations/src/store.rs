@@ -6,7 +6,7 @@ use std::io::Read;
 use std::sync::Arc;
 use std::time::Duration;
 
-use database::backups::{Destination, DestinationError, DestinationKind, IsEnded, StoredFile};
+use database::backups::{Destination, DestinationError, DestinationKind, IsEnded, StoredFile, Top};
 use database::{Error, Result};
 use futures_util::TryStreamExt;
 use object_store::path::Path;
@@ -183,6 +183,25 @@ impl Destination for ObjectDestination {
             }
             Err(error) => Err(self.failed("list", folder, &error)),
         }
+    }
+
+    fn top(&self) -> Result<Top> {
+        let prefix = self.location("list", "")?;
+        let prefix = Some(prefix).filter(|prefix| !prefix.as_ref().is_empty());
+        let store = self.store.clone();
+        let listed = self.persist(move || {
+            let (store, prefix) = (store.clone(), prefix.clone());
+            async move { store.list_with_delimiter(prefix.as_ref()).await }
+        })?;
+        let listed = listed.map_err(|error| self.failed("list", "", &error))?;
+        let file = |object: ObjectMeta| {
+            Some(StoredFile { path: object.location.filename()?.to_owned(), size: object.size })
+        };
+        let name = |folder: Path| Some(folder.parts().next_back()?.as_ref().to_owned());
+        Ok(Top {
+            files: listed.objects.into_iter().filter_map(file).collect(),
+            folders: listed.common_prefixes.into_iter().filter_map(name).collect(),
+        })
     }
 
     fn get(&self, path: &str) -> Result<Box<dyn Read + Send>> {

@@ -24,6 +24,15 @@ pub struct StoredFile {
     pub size: u64,
 }
 
+/// What a destination has directly.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Top {
+    /// Files that are in no folder.
+    pub files: Vec<StoredFile>,
+    /// The names of folders.
+    pub folders: Vec<String>,
+}
+
 /// Whether what a place is used for shall end.
 pub type IsEnded = Arc<dyn Fn() -> bool + Send + Sync>;
 
@@ -49,6 +58,13 @@ pub trait Destination: Send + Sync + Debug {
     ///
     /// [`Error::Destination`]
     fn list(&self, folder: &str) -> Result<Vec<StoredFile>>;
+
+    /// What the destination has directly, in no order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Destination`]
+    fn top(&self) -> Result<Top>;
 
     /// Reads a file.
     ///
@@ -128,8 +144,7 @@ impl FolderDestination {
         for (path, metadata) in entries {
             if metadata.is_dir() {
                 // Without one of our own a list would say that its backups are gone.
-                let is_own = path.file_name().and_then(OsStr::to_str).is_some_and(is_own_folder);
-                self.collect(&path, is_own, files)?;
+                self.collect(&path, is_own_path(&path), files)?;
             } else if let Some(path) = path.strip_prefix(&self.folder).ok().and_then(Path::to_str) {
                 files.push(StoredFile { path: path.to_owned(), size: metadata.len() });
             }
@@ -188,8 +203,22 @@ impl Destination for FolderDestination {
 
     fn list(&self, folder: &str) -> Result<Vec<StoredFile>> {
         let mut files = Vec::new();
-        self.collect(&self.path_of(folder), true, &mut files).map_err(self.failed("list", folder))?;
+        let path = self.path_of(folder);
+        let is_required = folder.is_empty() || is_own_path(&path);
+        self.collect(&path, is_required, &mut files).map_err(self.failed("list", folder))?;
         Ok(files)
+    }
+
+    fn top(&self) -> Result<Top> {
+        let mut top = Top::default();
+        for (path, metadata) in entries_of(&self.folder).map_err(self.failed("list", ""))? {
+            let Some(name) = path.file_name().and_then(OsStr::to_str).map(str::to_owned) else { continue };
+            match metadata.is_dir() {
+                true => top.folders.push(name),
+                false => top.files.push(StoredFile { path: name, size: metadata.len() }),
+            }
+        }
+        Ok(top)
     }
 
     fn get(&self, path: &str) -> Result<Box<dyn Read + Send>> {
@@ -235,8 +264,22 @@ pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
 }
 
 /// Whether a folder has the name of one with backups or with an archive.
-fn is_own_folder(name: &str) -> bool {
-    names::parse_folder(name).is_some() || super::archive::is_folder(name)
+fn is_own_path(path: &Path) -> bool {
+    let name = path.file_name().and_then(OsStr::to_str);
+    name.is_some_and(|name| names::parse_folder(name).is_some() || super::archive::is_folder(name))
+}
+
+/// The files of a destination that are in no folder, or in one of those that are asked for: archives have many more files than backups.
+///
+/// # Errors
+///
+/// [`Error::Destination`]
+pub(super) fn list_wanted(place: &dyn Destination, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<StoredFile>> {
+    let Top { mut files, folders } = place.top()?;
+    for folder in folders.iter().filter(|folder| is_wanted(folder)) {
+        files.append(&mut place.list(folder)?);
+    }
+    Ok(files)
 }
 
 #[cfg(all(test, unix))]

@@ -54,7 +54,7 @@ pub use configuration::{
 };
 pub(crate) use configuration::{PERIODIC_BACKUPS, check_tasks};
 pub(crate) use destination::FoldersOnly;
-pub use destination::{Destination, FolderDestination, IsEnded, OpenDestination, StoredFile};
+pub use destination::{Destination, FolderDestination, IsEnded, OpenDestination, StoredFile, Top};
 pub use failure::DestinationError;
 pub use names::{BackupName, FileKind};
 pub use points::RestorePoint;

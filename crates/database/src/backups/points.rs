@@ -2,7 +2,8 @@
 
 use documents::Date;
 
-use super::destination::Destination;
+use super::archive;
+use super::destination::{Destination, list_wanted};
 use super::names::{self, BackupName, FileKind};
 use crate::Result;
 
@@ -39,7 +40,7 @@ impl RestorePoint {
     /// [`Error::Destination`](crate::Error::Destination)
     pub fn all(destination: &dyn Destination) -> Result<Vec<RestorePoint>> {
         let mut files: Vec<(String, BackupName, String, u64)> = Vec::new();
-        for file in destination.list("")? {
+        for file in list_wanted(destination, |folder| !archive::is_folder(folder))? {
             let (folder, name) = file.path.rsplit_once('/').unwrap_or(("", &file.path));
             if let Some(backup) = BackupName::parse(name) {
                 files.push((folder.to_owned(), backup, name.to_owned(), file.size));

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use documents::Date;
 
-use super::destination::Destination;
+use super::destination::{Destination, list_wanted};
 use super::names::{self, BackupName, Maker};
 use super::spool::PARTIAL;
 use crate::Result;
@@ -32,11 +32,12 @@ pub(crate) fn remove_old(
     age: Option<Duration>,
 ) -> Result<u64> {
     let mut folders: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for file in destination.list("")? {
+    let is_wanted = |folder: &str| {
+        folder != current && names::parse_folder(folder).is_some_and(|(_, of, _)| of == database)
+    };
+    for file in list_wanted(destination, is_wanted)? {
         let Some((folder, name)) = file.path.split_once('/') else { continue };
-        if folder != current && names::parse_folder(folder).is_some_and(|(_, of, _)| of == database) {
-            folders.entry(folder.to_owned()).or_default().push(name.to_owned());
-        }
+        folders.entry(folder.to_owned()).or_default().push(name.to_owned());
     }
     let mut removed = 0;
     for (folder, files) in &folders {

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use rookery_database::backups::{
     Destination, DestinationError, DestinationSettings, FolderDestination, IsEnded, OpenDestination, RestorePoint,
-    RestoreRequest, StoredFile,
+    RestoreRequest, StoredFile, Top,
 };
 use rookery_database::{Error, Operation, OperationStatus, Result};
 
@@ -79,6 +79,10 @@ impl Destination for Store {
 
     fn list(&self, folder: &str) -> Result<Vec<StoredFile>> {
         self.check(false, "list", folder)?.list(folder)
+    }
+
+    fn top(&self) -> Result<Top> {
+        self.check(false, "list", "")?.top()
     }
 
     fn get(&self, path: &str) -> Result<Box<dyn Read + Send>> {

@@ -107,6 +107,10 @@ fn files_are_stored_listed_read_and_removed() {
     assert_eq!(files, expected);
     assert_eq!(place.list("").unwrap().len(), 4);
     assert_eq!(place.list("zork").unwrap(), []);
+    put(&*place, "top", &small).unwrap();
+    let mut top = place.top().unwrap();
+    top.folders.sort();
+    assert_eq!((top.files, top.folders), (vec![StoredFile { path: "top".to_owned(), size: 10 }], vec!["a".to_owned(), "ab".to_owned()]));
 
     assert!(get(&*place, "a/large") == large);
     assert_eq!(get(&*place, "a/small"), small);

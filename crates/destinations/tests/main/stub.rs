@@ -201,14 +201,24 @@ fn part_of(object: &[u8], range: Option<&str>) -> Answer {
 fn list(state: &State, query: &BTreeMap<String, String>) -> Answer {
     let prefix = query.get("prefix").cloned().unwrap_or_default();
     let after = query.get("continuation-token").cloned().unwrap_or_default();
-    let mut found = state.objects.iter().filter(|(key, _)| key.starts_with(&prefix) && **key > after);
+    let delimiter = query.get("delimiter").cloned();
+    // What has the delimiter behind the prefix is one folder.
+    let shown = |key: &String| {
+        let folder = delimiter.as_ref().and_then(|end| Some(prefix.len() + key[prefix.len()..].find(end.as_str())? + 1));
+        folder.map_or(key.clone(), |end| key[..end].to_owned())
+    };
+    let own = state.objects.iter().filter(|(key, _)| key.starts_with(&prefix));
+    let all: BTreeMap<String, usize> = own.map(|(key, object)| (shown(key), object.len())).collect();
+    let mut found = all.iter().filter(|(key, _)| **key > after);
     let page: Vec<_> = found.by_ref().take(PAGE).collect();
     let mut text = "<ListBucketResult>".to_owned();
-    for (key, object) in &page {
-        text += &format!(
-            "<Contents><Key>{key}</Key><LastModified>2026-11-27T02:00:00.000Z</LastModified><ETag>\"e\"</ETag><Size>{}</Size></Contents>",
-            object.len()
-        );
+    for (key, size) in &page {
+        text += &match key.ends_with('/') {
+            true => format!("<CommonPrefixes><Prefix>{key}</Prefix></CommonPrefixes>"),
+            false => format!(
+                "<Contents><Key>{key}</Key><LastModified>2026-11-27T02:00:00.000Z</LastModified><ETag>\"e\"</ETag><Size>{size}</Size></Contents>"
+            ),
+        };
     }
     if found.next().is_some() {
         text += &format!("<NextContinuationToken>{}</NextContinuationToken>", page[PAGE - 1].0);

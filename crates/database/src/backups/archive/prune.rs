@@ -3,6 +3,8 @@
 use storage::TransactionId;
 
 use super::super::Destination;
+use super::super::destination::list_wanted;
+use super::super::names::parse_folder;
 use super::super::spool::PARTIAL;
 use super::names::{ArchiveFile, HistoryName};
 use super::timeline::{Timeline, base_of};
@@ -17,27 +19,29 @@ use crate::Result;
 ///
 /// [`Error::Destination`](crate::Error::Destination); what was removed before stays removed.
 pub(crate) fn prune(place: &dyn Destination, of: (&str, &str), current: Option<&str>) -> Result<u64> {
-    let files = place.list("")?;
+    let is_of = |database: &str, node_tag: &str| (database, node_tag) == of;
+    // Its snapshots too.
+    let is_wanted = |folder: &str| {
+        HistoryName::parse(folder).is_some_and(|history| is_of(&history.database, &history.node_tag))
+            || parse_folder(folder).is_some_and(|(_, database, node_tag)| is_of(database, node_tag))
+    };
+    let files = list_wanted(place, is_wanted)?;
     let is_there = |path: &str| files.iter().any(|file| file.path == path);
     let mut removed = 0;
     for file in &files {
         let Some((folder, name)) = file.path.strip_suffix(PARTIAL).and_then(|path| path.rsplit_once('/')) else {
             continue;
         };
-        let history = folder.rsplit('/').next().and_then(HistoryName::parse);
-        if history.is_none_or(|history| (history.database.as_str(), history.node_tag.as_str()) != of) {
+        if HistoryName::parse(folder).is_none() {
             continue;
         }
         let may_be_written = matches!(ArchiveFile::parse(name), Some(ArchiveFile::Segment { .. }));
-        if !may_be_written || current.is_none_or(|current| !folder.ends_with(current)) {
+        if !may_be_written || current != Some(folder) {
             place.remove(&file.path)?;
             removed += 1;
         }
     }
     for history in Timeline::of(&files).histories {
-        if (history.name.database.as_str(), history.name.node_tag.as_str()) != of {
-            continue;
-        }
         let mut first: Option<TransactionId> = None;
         for base in &history.bases {
             if is_there(&base_of(place, base)?) {

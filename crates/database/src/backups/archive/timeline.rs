@@ -7,8 +7,10 @@ use json::Value;
 use storage::TransactionId;
 
 use super::super::configuration::bad;
+use super::super::destination::list_wanted;
 use super::super::encryption::BackupKey;
 use super::super::file;
+use super::super::names::parse_folder;
 use super::super::{Destination, StoredFile};
 use super::names::{ArchiveFile, HistoryName};
 use super::segment::{Head, Mark};
@@ -54,7 +56,7 @@ impl Archive {
     ///
     /// [`Error::Destination`]
     pub fn all(place: &dyn Destination) -> Result<Vec<Archive>> {
-        let mut timeline = Timeline::of(&place.list("")?);
+        let mut timeline = Timeline::read(place)?;
         timeline.histories.reverse();
         let summary = |history: History| {
             let base = history.bases.first()?;
@@ -124,7 +126,12 @@ pub(crate) struct Plan {
 }
 
 impl Timeline {
-    /// * `files`: all of a place.
+    /// All of a place.
+    fn read(place: &dyn Destination) -> Result<Timeline> {
+        Ok(Timeline::of(&list_wanted(place, |folder| parse_folder(folder).is_none())?))
+    }
+
+    /// * `files`: those of a place that may be of archives.
     pub fn of(files: &[StoredFile]) -> Timeline {
         let mut histories: Vec<History> = Vec::new();
         for file in files {
@@ -163,7 +170,7 @@ impl Timeline {
     ///
     /// [`Error::Destination`]; [`Error::BadBackup`] if the state cannot be restored from what is there, with what can be.
     pub fn plan(place: &dyn Destination, database: Option<&str>, until: Until) -> Result<Plan> {
-        let timeline = Timeline::of(&place.list("")?);
+        let timeline = Timeline::read(place)?;
         let found = timeline.find(database, until);
         let (history, base) =
             found.map_err(|rule| bad(format!("{} cannot be restored to a time: {rule}", place.place())))?;
