@@ -68,7 +68,7 @@ impl ObjectDestination {
     /// # Errors
     ///
     /// As [`Self::wait`].
-    pub fn persist<T: Send + 'static, F: Future<Output = object_store::Result<T>> + Send>(
+    pub fn persist<T: Send + 'static, F: Future<Output = object_store::Result<T>> + Send + 'static>(
         &self,
         request: impl FnMut() -> F + Send + 'static,
     ) -> Result<object_store::Result<T>> {
@@ -76,7 +76,7 @@ impl ObjectDestination {
     }
 
     /// As [`Self::persist`] of a request that must not be cut off, as [`Self::wait_to_end`] has it.
-    pub fn persist_to_end<T: Send + 'static, F: Future<Output = object_store::Result<T>> + Send>(
+    pub fn persist_to_end<T: Send + 'static, F: Future<Output = object_store::Result<T>> + Send + 'static>(
         &self,
         request: impl FnMut() -> F + Send + 'static,
     ) -> Result<object_store::Result<T>> {
@@ -194,9 +194,8 @@ impl Destination for ObjectDestination {
             async move { store.list_with_delimiter(prefix.as_ref()).await }
         })?;
         let listed = listed.map_err(|error| self.failed("list", "", &error))?;
-        let file = |object: ObjectMeta| {
-            Some(StoredFile { path: object.location.filename()?.to_owned(), size: object.size })
-        };
+        let file =
+            |object: ObjectMeta| Some(StoredFile { path: object.location.filename()?.to_owned(), size: object.size });
         let name = |folder: Path| Some(folder.parts().next_back()?.as_ref().to_owned());
         Ok(Top {
             files: listed.objects.into_iter().filter_map(file).collect(),

@@ -32,9 +32,8 @@ pub(crate) fn remove_old(
     age: Option<Duration>,
 ) -> Result<u64> {
     let mut folders: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    let is_wanted = |folder: &str| {
-        folder != current && names::parse_folder(folder).is_some_and(|(_, of, _)| of == database)
-    };
+    let is_wanted =
+        |folder: &str| folder != current && names::parse_folder(folder).is_some_and(|(_, of, _)| of == database);
     for file in list_wanted(destination, is_wanted)? {
         let Some((folder, name)) = file.path.split_once('/') else { continue };
         folders.entry(folder.to_owned()).or_default().push(name.to_owned());

@@ -108,8 +108,13 @@ struct Job {
 
 impl BackupTasks {
     pub fn new(clock: Arc<dyn Clock>) -> BackupTasks {
-        let shared =
-            Arc::new(Shared { clock, node: OnceLock::new(), turns: Turns::default(), state: Mutex::default(), changed: Condvar::new() });
+        let shared = Arc::new(Shared {
+            clock,
+            node: OnceLock::new(),
+            turns: Turns::default(),
+            state: Mutex::default(),
+            changed: Condvar::new(),
+        });
         let moved = Arc::downgrade(&shared);
         shared.clock.on_move(Box::new(move || moved.upgrade().iter().for_each(|shared| shared.catch_up())));
         BackupTasks { shared, thread: OnDemandThread::default() }
@@ -421,8 +426,7 @@ impl Shared {
         let folder_of = |settings: &json::Value| node.backup_folder(settings);
         let operation = job.operation.clone();
         let is_ended: IsEnded = Arc::new(move || operation.is_killed());
-        let open =
-            |settings: &DestinationSettings| Ok(node.open_destination(settings)?.ending_when(is_ended.clone()));
+        let open = |settings: &DestinationSettings| Ok(node.open_destination(settings)?.ending_when(is_ended.clone()));
         let mut targets = Targets::open(&job.configuration, spool_folder.clone(), folder_of, &open)?;
         let may_go_on = !job.is_full
             && !before.folder.is_empty()

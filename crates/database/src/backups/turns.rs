@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn who_waits_for_a_turn_gets_the_next_one_or_is_killed() {
-        let operations = Operations::default();
+        let operations = Operations::new(8);
         let start = || operations.start(operations.next_id(), "a backup".to_owned()).unwrap();
         let turns = Turns::default();
         let mut taken: Vec<Turn<'_>> =

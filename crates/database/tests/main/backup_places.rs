@@ -4,8 +4,8 @@ use std::fmt;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rookery_database::backups::{
@@ -27,6 +27,8 @@ struct Store {
     /// Does not answer.
     hangs: Arc<AtomicBool>,
     is_ended: IsEnded,
+    /// The folders that were listed.
+    listed: Arc<Mutex<Vec<String>>>,
 }
 
 impl fmt::Debug for Store {
@@ -37,8 +39,8 @@ impl fmt::Debug for Store {
 
 impl Store {
     fn new(folder: &Path) -> Store {
-        let (is_down, is_full, hangs) = Default::default();
-        Store { folder: folder.to_owned(), is_down, is_full, hangs, is_ended: Arc::new(|| false) }
+        let (is_down, is_full, hangs, listed) = Default::default();
+        Store { folder: folder.to_owned(), is_down, is_full, hangs, is_ended: Arc::new(|| false), listed }
     }
 
     fn check(&self, is_refused: bool, operation: &'static str, path: &str) -> Result<FolderDestination> {
@@ -78,6 +80,7 @@ impl Destination for Store {
     }
 
     fn list(&self, folder: &str) -> Result<Vec<StoredFile>> {
+        self.listed.lock().unwrap().push(folder.to_owned());
         self.check(false, "list", folder)?.list(folder)
     }
 
@@ -274,4 +277,29 @@ fn a_store_that_hangs_holds_up_its_own_backups_alone_and_a_kill_ends_them() {
         operation.kill();
         assert!(matches!(end(operation), OperationStatus::Canceled));
     }
+}
+
+/// An archive has thousands of files a day.
+#[test]
+fn who_looks_for_backups_does_not_go_through_archives_nor_through_those_of_others() {
+    let archived = r#""FullBackupFrequency":"0 2 * * *","BackupType":"Snapshot","PointInTime":true,
+        "RetentionPolicy":{"MinimumBackupAgeToKeep":"1.00:00:00"}"#;
+    let (node, store, task) = node_with(false, archived);
+    let of_others =
+        ["2026-11-27-01-00-00.ravendb-Other-A-backup", "2026-11-27-01-00-00.rookery-Other-A-archive-0000000000000001"];
+    for folder in of_others {
+        fs::create_dir_all(store.folder.join(folder)).unwrap();
+    }
+    assert!(matches!(node.run_now(task, true), OperationStatus::Completed(_)));
+    node.put("users/2", "two");
+    node.clock.advance(MINUTE);
+    let is_archive = |name: &String| name.contains("-archive-");
+    let own = |listed: &[String]| !listed.iter().any(|name| name.contains("-Other-"));
+    let listed = || std::mem::take(&mut *store.listed.lock().unwrap());
+    let of_backups = listed();
+    // Of its own archive, which is cleaned.
+    assert!(of_backups.iter().any(is_archive) && own(&of_backups), "{of_backups:?}");
+    assert_eq!(RestorePoint::all(&store).unwrap().len(), 1);
+    let of_points = listed();
+    assert!(!of_points.is_empty() && !of_points.iter().any(is_archive), "{of_points:?}");
 }

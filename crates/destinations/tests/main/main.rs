@@ -110,7 +110,10 @@ fn files_are_stored_listed_read_and_removed() {
     put(&*place, "top", &small).unwrap();
     let mut top = place.top().unwrap();
     top.folders.sort();
-    assert_eq!((top.files, top.folders), (vec![StoredFile { path: "top".to_owned(), size: 10 }], vec!["a".to_owned(), "ab".to_owned()]));
+    assert_eq!(
+        (top.files, top.folders),
+        (vec![StoredFile { path: "top".to_owned(), size: 10 }], vec!["a".to_owned(), "ab".to_owned()])
+    );
 
     assert!(get(&*place, "a/large") == large);
     assert_eq!(get(&*place, "a/small"), small);

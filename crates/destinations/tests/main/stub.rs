@@ -204,7 +204,8 @@ fn list(state: &State, query: &BTreeMap<String, String>) -> Answer {
     let delimiter = query.get("delimiter").cloned();
     // What has the delimiter behind the prefix is one folder.
     let shown = |key: &String| {
-        let folder = delimiter.as_ref().and_then(|end| Some(prefix.len() + key[prefix.len()..].find(end.as_str())? + 1));
+        let folder =
+            delimiter.as_ref().and_then(|end| Some(prefix.len() + key[prefix.len()..].find(end.as_str())? + 1));
         folder.map_or(key.clone(), |end| key[..end].to_owned())
     };
     let own = state.objects.iter().filter(|(key, _)| key.starts_with(&prefix));

@@ -9,10 +9,10 @@ use json::Value;
 use storage::archive::Reader;
 use storage::{Position, TransactionId, image};
 
-use super::super::{Destination, IsEnded};
 use super::super::configuration::BackupTask;
 use super::super::file::CompressedFile;
 use super::super::spool::{PARTIAL, Spool};
+use super::super::{Destination, IsEnded};
 use super::host::Host;
 use super::names::{ArchiveFile, HistoryName};
 use super::segment::{Head, Mark};
