@@ -135,7 +135,7 @@ pub fn fill_all(path: &Path) {
 /// Monitors learn that there is no room, and in `resume` that there is some.
 fn check_health(server: &Server) {
     let mut client = server.client();
-    let large = format!("{{"Text":"{}"}}", "x".repeat(4 << 20));
+    let large = format!("{{\"Text\":\"{}\"}}", "x".repeat(4 << 20));
     let refused = client.call("PUT", "/databases/db/docs?id=large", &large).unwrap();
     assert!(matches!(refused.status, 503 | 507) && !refused.leaves_doubt(), "{}", refused.text());
     let health = client.call("GET", "/databases/db/healthcheck", "").unwrap();
