@@ -93,11 +93,15 @@ impl Databases {
         self.check_places(&given.configuration)?;
         let request = Request::new("server-wide-backup", &[&given.name], request_id)?;
         let _changing = self.changing.lock();
-        if let Some(index) = self.system.applied(&request)? {
-            return Ok((given.name, index));
-        }
         let mut all = self.server_wide_backups()?;
-        let former = all.iter().position(|known| named(known, &given.name));
+        if let Some(index) = self.system.applied(&request)? {
+            let id = Value::Number(index.to_string());
+            let made = all.iter().find(|known| known.get("TaskId") == Some(&id));
+            let made = made.and_then(|known| known.get("Name")).and_then(Value::as_str);
+            return Ok((made.map_or(given.name, str::to_owned), index));
+        }
+        let name = given.free_name(|name| all.iter().any(|known| named(known, name)));
+        let former = all.iter().position(|known| named(known, &name));
         if former.is_none() && all.len() >= BACKUP_TASKS_MAX {
             return Err(bad(format!(
                 "there are as many server-wide backups as BACKUP_TASKS_MAX allows: {BACKUP_TASKS_MAX}"
@@ -109,7 +113,7 @@ impl Databases {
         };
         let created = former.and_then(|former| all[former].get("CreatedAt").cloned());
         let mut stored = given.value;
-        stored.set("Name", given.name.as_str().into());
+        stored.set("Name", name.as_str().into());
         stored.set("TaskId", id);
         stored.set("CreatedAt", created.unwrap_or_else(|| Value::String(self.clock().now().to_string())));
         stored.set(EXCLUDED, Value::Array(excluded.iter().map(|name| name.as_str().into()).collect()));
@@ -119,7 +123,7 @@ impl Databases {
         }
         all.sort_by_key(|known| known.get("Name").and_then(Value::as_str).map(str::to_owned));
         let index = self.change_server_wide(&request, all)?;
-        Ok((given.name, index))
+        Ok((name, index))
     }
 
     /// Enables or disables a backup of all databases; gives the raft index.
@@ -140,6 +144,11 @@ impl Databases {
         }
         let mut all = self.server_wide_backups()?;
         let backup = all.iter_mut().find(|known| named(known, name)).ok_or_else(|| unknown(name))?;
+        if !is_disabled {
+            let mut task = backup.clone();
+            task.remove(EXCLUDED);
+            BackupTask::from_json(&task)?.check_enabled()?;
+        }
         backup.set("Disabled", is_disabled.into());
         self.change_server_wide(&request, all)
     }
