@@ -119,7 +119,7 @@ impl fmt::Debug for DestinationSettings {
 }
 
 /// The properties of settings that name destinations which cannot be used.
-const MISSING_DESTINATIONS: [(&str, &str); 2] =
+pub(super) const MISSING_DESTINATIONS: [(&str, &str); 2] =
     [("FtpSettings", "backups to FTP servers"), ("GlacierSettings", "backups to Amazon Glacier")];
 
 /// What a backup is to be.
@@ -127,7 +127,7 @@ const MISSING_DESTINATIONS: [(&str, &str); 2] =
 pub struct BackupConfiguration {
     /// What it holds.
     pub kind: BackupKind,
-    /// Where it goes; at least one.
+    /// Where it goes; at least one, but of a disabled task.
     pub destinations: Vec<DestinationSettings>,
     /// The key that it can be read with alone.
     pub(crate) key: Option<BackupKey>,

@@ -9,7 +9,9 @@ use std::sync::Arc;
 
 use json::Value;
 
-use super::configuration::{ENCRYPTION, PERIODIC_BACKUPS, SERVER_WIDE_PREFIX, bad, server_wide_name};
+use super::configuration::{
+    ENCRYPTION, MISSING_DESTINATIONS, PERIODIC_BACKUPS, SERVER_WIDE_PREFIX, bad, server_wide_name,
+};
 use super::{BackupTask, DestinationKind};
 use crate::entry::DatabaseEntry;
 use crate::limits::{BACKUP_TASKS_MAX, SERVER_WIDE_EXCLUDED_MAX};
@@ -56,7 +58,10 @@ pub(crate) fn leave_out_keys(record: &mut Value) {
 /// A task with [`LEFT_OUT`] in place of all texts of its places and its encryption that are not [`VISIBLE`].
 fn without_keys(task: &Value) -> Value {
     let mut task = task.clone();
-    for part in DestinationKind::ALL.map(DestinationKind::settings_name).into_iter().chain([ENCRYPTION]) {
+    // Settings of places that are not served may be stored as long as they are disabled.
+    let unserved = MISSING_DESTINATIONS.map(|(settings, _)| settings);
+    let places = DestinationKind::ALL.map(DestinationKind::settings_name).into_iter().chain(unserved);
+    for part in places.chain([ENCRYPTION]) {
         let Some(Value::Object(members)) = task.get(part) else { continue };
         let mut settings = Value::object();
         for (name, value) in members {

@@ -309,13 +309,14 @@ fn the_keys_of_backups_of_all_databases_are_in_no_record_and_in_no_backup() {
     let key = "c2VjcmV0IGtleSBvZiB0aGUgb3BlcmF0b3IgMTIzNDU=";
     let body = format!(
         r#"{{"Name":"all","FullBackupFrequency":"0 2 * * *",{},"BackupEncryptionSettings":{{"EncryptionMode":"UseProvidedKey","Key":"{key}"}},
-        "S3Settings":{{"Disabled":true,"BucketName":"corp","AwsAccessKey":"AKIAOPERATOR","AwsSecretKey":"OPERATOR-SECRET"}}}}"#,
+        "S3Settings":{{"Disabled":true,"BucketName":"corp","AwsAccessKey":"AKIAOPERATOR","AwsSecretKey":"OPERATOR-SECRET"}},
+        "FtpSettings":{{"Disabled":true,"Url":"ftp://x","Password":"FTP-SECRET"}}}}"#,
         server.local()
     );
     let put = server.wire.call("PUT /admin/configuration/server-wide/backup", &body);
     assert_eq!(put.status, 200, "{}", put.text());
     server.wire.create("later");
-    let secrets = ["AKIAOPERATOR", "OPERATOR-SECRET", key];
+    let secrets = ["AKIAOPERATOR", "OPERATOR-SECRET", "FTP-SECRET", key];
     for database in ["db", "later"] {
         let record = server.wire.call(&format!("GET /databases/{database}/admin/record"), "").text();
         assert!(record.contains("Server Wide Backup, all") && record.contains("corp"), "{record}");
