@@ -122,7 +122,7 @@ impl Compaction {
         self.tell(report);
         let database = self.databases.find(&self.request.name)?;
         if database.is_in_memory() {
-            // Told by the operation, not by the request that begins it, and with RavenDB's words: its clients look for both.
+            // The operation fails, not the request that starts it, and the message has RavenDB's words: clients expect both.
             let rule = format!(
                 "Database '{}' is in memory and has no files that a compaction could make smaller. RavenDB says: Unable to cast object of type \
                  'PureMemoryStorageEnvironmentOptions' to type 'DirectoryStorageEnvironmentOptions'.",

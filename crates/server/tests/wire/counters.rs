@@ -113,7 +113,7 @@ fn what_is_missing_or_cannot_be_is_answered_as_by_the_reference() {
         "ArgumentException",
         "the counter name '' is not valid: it is empty",
     );
-    // Lists of names in clients may have nulls; no counter is called so.
+    // Lists of names in clients may have nulls, and no counter has such a name.
     let unnamed = |kind: &str| format!(r#"{{"Type":"{kind}","CounterName":null}}"#);
     let reads = [unnamed("Get"), r#"{"Type":"Get"}"#.to_owned(), r#"{"Type":"Get","CounterName":"big"}"#.to_owned()];
     let expected = list(&["null".to_owned(), "null".to_owned(), detail("users/1", "big", i64::MAX)]);
