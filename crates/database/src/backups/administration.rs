@@ -44,7 +44,9 @@ impl Databases {
         let _changing = self.changing.lock();
         let tasks = self.backup_tasks(name)?;
         if let Some(record) = self.repeated(&request, name)? {
-            let id = tasks.iter().find(|task| task.name == given.name).map_or(given.id, |task| task.id);
+            let made = tasks.iter().find(|task| task.id == record.etag);
+            let id =
+                made.or_else(|| tasks.iter().find(|task| task.name == given.name)).map_or(given.id, |task| task.id);
             return Ok((record.etag, id));
         }
         let former = tasks.iter().find(|task| task.id == given.id && given.id != 0);
@@ -66,8 +68,11 @@ impl Databases {
                 )));
             }
         }
-        if tasks.iter().any(|task| task.id != given.id && task.name.eq_ignore_ascii_case(&given.name)) {
-            return Err(bad(format!("database '{name}' has another backup task with the name '{}'", given.name)));
+        let is_taken =
+            |name: &str| tasks.iter().any(|task| task.id != given.id && task.name.eq_ignore_ascii_case(name));
+        let task_name = given.free_name(is_taken);
+        if is_taken(&task_name) {
+            return Err(bad(format!("database '{name}' has another backup task with the name '{task_name}'")));
         }
         if former.is_none() && tasks.len() >= BACKUP_TASKS_MAX {
             return Err(bad(format!(
@@ -81,7 +86,7 @@ impl Databases {
             let own = if given.id == 0 { index } else { given.id };
             id.store(own, std::sync::atomic::Ordering::Relaxed);
             let mut task = given.value.clone();
-            task.set("Name", given.name.as_str().into());
+            task.set("Name", task_name.as_str().into());
             task.set("TaskId", Value::Number(own.to_string()));
             task.set("CreatedAt", created.clone());
             change_tasks(record, |tasks| match tasks.iter_mut().find(|task| id_of(task) == Some(own)) {
@@ -107,9 +112,13 @@ impl Databases {
     ) -> Result<u64> {
         let request = Request::new("backup-task-state", &[name, &format!("{id} {is_disabled}")], request_id)?;
         let _changing = self.changing.lock();
-        refuse_server_wide(&self.find_backup_task(name, id)?)?;
+        let task = self.find_backup_task(name, id)?;
+        refuse_server_wide(&task)?;
         if let Some(record) = self.repeated(&request, name)? {
             return Ok(record.etag);
+        }
+        if !is_disabled {
+            task.check_enabled()?;
         }
         if is_disabled && let Some(status) = self.backup_status(name, id)? {
             self.system.put_backup_status(name, &BackupStatus { folder: String::new(), ..status })?;

@@ -119,7 +119,7 @@ impl fmt::Debug for DestinationSettings {
 }
 
 /// The properties of settings that name destinations which cannot be used.
-const MISSING_DESTINATIONS: [(&str, &str); 2] =
+pub(super) const MISSING_DESTINATIONS: [(&str, &str); 2] =
     [("FtpSettings", "backups to FTP servers"), ("GlacierSettings", "backups to Amazon Glacier")];
 
 /// What a backup is to be.
@@ -127,7 +127,7 @@ const MISSING_DESTINATIONS: [(&str, &str); 2] =
 pub struct BackupConfiguration {
     /// What it holds.
     pub kind: BackupKind,
-    /// Where it goes; at least one.
+    /// Where it goes; at least one, but of a disabled task.
     pub destinations: Vec<DestinationSettings>,
     /// The key that it can be read with alone.
     pub(crate) key: Option<BackupKey>,
@@ -171,7 +171,18 @@ impl BackupConfiguration {
         if read.is_archived {
             return Err(bad(format!("'{POINT_IN_TIME}' is an option of backup tasks, not of a single backup")));
         }
+        read.configuration.check_destinations()?;
         Ok(read.configuration)
+    }
+
+    /// Refuses one without a destination. A task has none while it is disabled: it waits for the rest of its settings.
+    fn check_destinations(&self) -> Result<()> {
+        match self.destinations.is_empty() {
+            true => Err(bad(
+                "the backup has no destination. Give it 'LocalSettings', 'S3Settings', 'AzureSettings' or 'GoogleCloudSettings'",
+            )),
+            false => Ok(()),
+        }
     }
 
     /// Whether its files can be read only with a key.
@@ -207,6 +218,9 @@ impl BackupTask {
                 "'FullBackupFrequency' or 'IncrementalBackupFrequency' must have a cron expression, such as '0 2 * * *'",
             ));
         }
+        if !is_disabled {
+            configuration.check_destinations()?;
+        }
         if is_archived && configuration.kind != BackupKind::Snapshot {
             return Err(bad(format!("'{POINT_IN_TIME}' needs the 'BackupType' Snapshot")));
         }
@@ -222,6 +236,25 @@ impl BackupTask {
             is_archived,
             value: completed(value),
         })
+    }
+
+    /// Refuses to enable a task that lacks something for it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadBackup`]: it has no destination.
+    pub(super) fn check_enabled(&self) -> Result<()> {
+        self.configuration.check_destinations()
+    }
+
+    /// Its name, with a number behind it if the name was made here and others have it.
+    ///
+    /// * `is_taken`: whether another task has a name.
+    pub(super) fn free_name(&self, is_taken: impl Fn(&str) -> bool) -> String {
+        let is_given = self.value.get("Name").and_then(Value::as_str).is_some_and(|name| !name.is_empty());
+        let numbered = (2..).map(|number| format!("{} #{number}", self.name));
+        let mut names = std::iter::once(self.name.clone()).chain(numbered);
+        names.find(|name| is_given || !is_taken(name)).unwrap_or_default()
     }
 
     /// The tasks of a record, which were checked before it was stored. Those of server-wide backups have no keys and cannot run:
@@ -299,7 +332,10 @@ pub(super) fn check_task(task: &Value, ids: &mut Vec<u64>) -> Result<()> {
 /// The name of a task that has none, as RavenDB makes it.
 fn default_name(configuration: &BackupConfiguration) -> String {
     let kinds: Vec<&str> = configuration.destinations.iter().map(|place| place.kind.wire_name()).collect();
-    format!("{} to {}", configuration.kind.wire_name(), kinds.join(", "))
+    match kinds.is_empty() {
+        true => format!("{} w/o destinations", configuration.kind.wire_name()),
+        false => format!("{} to {}", configuration.kind.wire_name(), kinds.join(", ")),
+    }
 }
 
 /// What a configuration says, of one backup or of a task.
@@ -339,11 +375,6 @@ fn read(value: &Value) -> Result<Read> {
     }
     let is_restricted = value.get(RESTRICTED).and_then(Value::as_bool) == Some(true);
     read.configuration.destinations.iter_mut().for_each(|place| place.is_restricted = is_restricted);
-    if read.configuration.destinations.is_empty() {
-        return Err(bad(
-            "the backup has no destination. Give it 'LocalSettings', 'S3Settings', 'AzureSettings' or 'GoogleCloudSettings'",
-        ));
-    }
     let order = |place: &DestinationSettings| DestinationKind::ALL.iter().position(|kind| *kind == place.kind);
     read.configuration.destinations.sort_by_key(order);
     Ok(read)

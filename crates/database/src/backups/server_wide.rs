@@ -9,7 +9,9 @@ use std::sync::Arc;
 
 use json::Value;
 
-use super::configuration::{ENCRYPTION, PERIODIC_BACKUPS, SERVER_WIDE_PREFIX, bad, server_wide_name};
+use super::configuration::{
+    ENCRYPTION, MISSING_DESTINATIONS, PERIODIC_BACKUPS, SERVER_WIDE_PREFIX, bad, server_wide_name,
+};
 use super::{BackupTask, DestinationKind};
 use crate::entry::DatabaseEntry;
 use crate::limits::{BACKUP_TASKS_MAX, SERVER_WIDE_EXCLUDED_MAX};
@@ -56,7 +58,10 @@ pub(crate) fn leave_out_keys(record: &mut Value) {
 /// A task with [`LEFT_OUT`] in place of all texts of its places and its encryption that are not [`VISIBLE`].
 fn without_keys(task: &Value) -> Value {
     let mut task = task.clone();
-    for part in DestinationKind::ALL.map(DestinationKind::settings_name).into_iter().chain([ENCRYPTION]) {
+    // Settings of places that are not served may be stored as long as they are disabled.
+    let unserved = MISSING_DESTINATIONS.map(|(settings, _)| settings);
+    let places = DestinationKind::ALL.map(DestinationKind::settings_name).into_iter().chain(unserved);
+    for part in places.chain([ENCRYPTION]) {
         let Some(Value::Object(members)) = task.get(part) else { continue };
         let mut settings = Value::object();
         for (name, value) in members {
@@ -93,11 +98,15 @@ impl Databases {
         self.check_places(&given.configuration)?;
         let request = Request::new("server-wide-backup", &[&given.name], request_id)?;
         let _changing = self.changing.lock();
-        if let Some(index) = self.system.applied(&request)? {
-            return Ok((given.name, index));
-        }
         let mut all = self.server_wide_backups()?;
-        let former = all.iter().position(|known| named(known, &given.name));
+        if let Some(index) = self.system.applied(&request)? {
+            let id = Value::Number(index.to_string());
+            let made = all.iter().find(|known| known.get("TaskId") == Some(&id));
+            let made = made.and_then(|known| known.get("Name")).and_then(Value::as_str);
+            return Ok((made.map_or(given.name, str::to_owned), index));
+        }
+        let name = given.free_name(|name| all.iter().any(|known| named(known, name)));
+        let former = all.iter().position(|known| named(known, &name));
         if former.is_none() && all.len() >= BACKUP_TASKS_MAX {
             return Err(bad(format!(
                 "there are as many server-wide backups as BACKUP_TASKS_MAX allows: {BACKUP_TASKS_MAX}"
@@ -109,7 +118,7 @@ impl Databases {
         };
         let created = former.and_then(|former| all[former].get("CreatedAt").cloned());
         let mut stored = given.value;
-        stored.set("Name", given.name.as_str().into());
+        stored.set("Name", name.as_str().into());
         stored.set("TaskId", id);
         stored.set("CreatedAt", created.unwrap_or_else(|| Value::String(self.clock().now().to_string())));
         stored.set(EXCLUDED, Value::Array(excluded.iter().map(|name| name.as_str().into()).collect()));
@@ -119,7 +128,7 @@ impl Databases {
         }
         all.sort_by_key(|known| known.get("Name").and_then(Value::as_str).map(str::to_owned));
         let index = self.change_server_wide(&request, all)?;
-        Ok((given.name, index))
+        Ok((name, index))
     }
 
     /// Enables or disables a backup of all databases; gives the raft index.
@@ -140,6 +149,11 @@ impl Databases {
         }
         let mut all = self.server_wide_backups()?;
         let backup = all.iter_mut().find(|known| named(known, name)).ok_or_else(|| unknown(name))?;
+        if !is_disabled {
+            let mut task = backup.clone();
+            task.remove(EXCLUDED);
+            BackupTask::from_json(&task)?.check_enabled()?;
+        }
         backup.set("Disabled", is_disabled.into());
         self.change_server_wide(&request, all)
     }

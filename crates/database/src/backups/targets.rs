@@ -87,9 +87,11 @@ impl Targets {
     pub fn require_one(&self) -> Result<()> {
         match self.healthy().next() {
             Some(_) => Ok(()),
-            None => {
-                Err(self.failures().into_iter().next().map_or_else(|| bad("it has no destination"), |(_, error)| error))
-            }
+            None => Err(self
+                .failures()
+                .into_iter()
+                .next()
+                .map_or_else(|| bad("the backup has no destination"), |(_, error)| error)),
         }
     }
 

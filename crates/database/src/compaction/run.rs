@@ -70,12 +70,6 @@ impl Databases {
             Err(Error::Missing { name }) => return bad(format!("Cannot compact database {name}, it doesn't exist.")),
             found => found?,
         };
-        if database.is_in_memory() {
-            return bad(format!(
-                "Database '{}' is in memory and has no files that a compaction could make smaller",
-                database.name()
-            ));
-        }
         let key = database.name().to_lowercase();
         if !self.compacting.lock().insert(key.clone()) {
             return bad(format!("Database '{}' is being compacted. Wait for that, or kill it", database.name()));
@@ -126,6 +120,16 @@ impl Compaction {
 
     fn compact(&self, report: &mut CompactionReport) -> Result<()> {
         self.tell(report);
+        let database = self.databases.find(&self.request.name)?;
+        if database.is_in_memory() {
+            // The operation fails, not the request that starts it, and the message has RavenDB's words: clients expect both.
+            let rule = format!(
+                "Database '{}' is in memory and has no files that a compaction could make smaller. RavenDB says: Unable to cast object of type \
+                 'PureMemoryStorageEnvironmentOptions' to type 'DirectoryStorageEnvironmentOptions'.",
+                database.name()
+            );
+            return Err(Error::BadCompaction { rule });
+        }
         for number in 0..report.indexes.len() {
             self.compact_index(report, number)?;
         }

@@ -180,9 +180,6 @@ impl ClusterTransaction {
                 "The document id of a {name} command cannot be null, empty or white spaces as part of cluster transaction"
             )));
         }
-        if id.ends_with(['/', '|']) {
-            return Err(bad(format!("Document id {id} cannot end with '|' or '/' as part of cluster transaction")));
-        }
         let is_deletion = kind == CommandKind::Delete;
         // With guards it is the guard that decides.
         let expected = if has_guards { Expected::Any } else { Expected::from_wire(fields.vector.as_deref()) };
@@ -243,9 +240,18 @@ impl Writing<'_, '_> {
     ///
     /// # Errors
     ///
-    /// [`Error::TransactionConflict`] names all conditions on values and guards that do not hold. The transaction must then be rolled
-    /// back, as after any other error.
+    /// [`Error::TransactionConflict`] names all conditions on values and guards that do not hold; [`Error::BadBatch`] for an id or a key
+    /// that the server would have to complete. The transaction must then be rolled back, as after any other error.
     pub fn run_transaction(&mut self, transaction: &ClusterTransaction) -> Result<TransactionOutcome> {
+        let ids = transaction.documents.commands.iter().map(|command| command.id.as_str());
+        for id in ids.chain(transaction.values.iter().map(|change| change.key.as_str())) {
+            if id.ends_with(['|', self.id_separator]) {
+                let separator = self.id_separator;
+                let rule =
+                    format!("Document id {id} cannot end with '|' or '{separator}' as part of cluster transaction");
+                return Err(Error::BadBatch { rule });
+            }
+        }
         let mut violations = Vec::new();
         for change in &transaction.values {
             let stored = self.stored_value(&change.key)?.1;

@@ -152,9 +152,15 @@ impl CounterOperation {
                 return Err(bad(rule));
             }
         };
-        let name =
-            text("CounterName").ok_or_else(|| bad("an operation on a counter must have a text 'CounterName'"))?;
-        Ok(CounterOperation { name: name.into_owned(), action })
+        let name = match operation.get("CounterName").filter(|name| !name.is_null()) {
+            // No counter has the empty name: the answer is null, as clients expect it of names that are null in their lists.
+            None if action == CounterAction::Get => String::new(),
+            name => name
+                .and_then(Raw::as_str)
+                .ok_or_else(|| bad("an operation on a counter must have a text 'CounterName'"))?
+                .into_owned(),
+        };
+        Ok(CounterOperation { name, action })
     }
 }
 

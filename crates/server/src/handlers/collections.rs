@@ -37,16 +37,18 @@ pub(crate) fn detailed(exchange: &Exchange) -> Result<Reply> {
 fn write_collection(json: &mut json::Writer<'_>, collection: &database::documents::CollectionStatistics) {
     let documents = collection.documents();
     json.name("Name").string(&collection.name).name("CountOfDocuments").unsigned(documents.count);
-    humane_size::write(json.name("Size"), documents.size + documents.tombstone_size);
+    let counters = collection.counts[ItemKind::Counter];
+    let revisions = collection.counts[ItemKind::Revision];
+    let counters_size = counters.size + counters.tombstone_size;
+    let size = documents.size + documents.tombstone_size + revisions.size + counters_size;
+    humane_size::write(json.name("Size"), size);
     humane_size::write(json.name("DocumentsSize"), documents.size);
     json.name("CountOfTombstones").unsigned(documents.tombstone_count);
     humane_size::write(json.name("TombstonesSize"), documents.tombstone_size);
-    let counters = collection.counts[ItemKind::Counter];
-    let revisions = collection.counts[ItemKind::Revision];
     for (count_name, size_name, count, size) in [
         ("CountOfRevisions", "RevisionsSize", revisions.count, revisions.size),
         ("CountOfTimeSeriesDeletedRanges", "TimeSeriesDeletedRangesSize", 0, 0),
-        ("CountOfCounterEntries", "CounterEntriesSize", counters.count, counters.size + counters.tombstone_size),
+        ("CountOfCounterEntries", "CounterEntriesSize", counters.count, counters_size),
         ("CountOfTimeSeriesSegments", "TimeSeriesSegmentsSize", 0, 0),
     ] {
         json.name(count_name).unsigned(count);

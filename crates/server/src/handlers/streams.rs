@@ -32,6 +32,7 @@ impl Format {
     fn of(exchange: &Exchange) -> Result<Format> {
         match exchange.query().get_nonempty("format") {
             None => Ok(Format::Object),
+            Some(format) if format.eq_ignore_ascii_case("json") => Ok(Format::Object),
             Some(format) if format.eq_ignore_ascii_case("jsonl") => Ok(Format::Lines),
             Some(format) => Err(Error::not_supported(format!("the stream format '{format}'"))),
         }
@@ -39,8 +40,7 @@ impl Format {
 }
 
 pub(crate) async fn docs(exchange: Exchange) -> Result<Reply> {
-    let is_json = exchange.query().get_nonempty("format").is_some_and(|format| format.eq_ignore_ascii_case("json"));
-    let format = if is_json { Format::Object } else { Format::of(&exchange)? };
+    let format = Format::of(&exchange)?;
     answers::produce(exchange, Pool::Streams, move |exchange, out| {
         let query = exchange.query();
         let prefix = query.get("startsWith").is_some().then(|| prefix_query(query)).transpose()?;

@@ -103,13 +103,14 @@ pub(crate) fn list(exchange: &Exchange) -> Result<Reply> {
     }))
 }
 
-/// GET `/databases/{name}/subscriptions/state`: `name`; 404 if there is none.
+/// GET `/databases/{name}/subscriptions/state`: `name`. An error if there is none: clients take an empty 404 for a result without a body.
 pub(crate) fn state(exchange: &Exchange) -> Result<Reply> {
-    let name = exchange.required("name")?;
-    Ok(match exchange.database().subscription(&name)? {
-        Some(state) => reply::object(StatusCode::OK, |json| write(json, exchange, &state)),
-        None => reply::empty(StatusCode::NOT_FOUND),
-    })
+    let (name, database) = (exchange.required("name")?, exchange.database());
+    let state = database.subscription(&name)?.ok_or_else(|| database::Error::NoSubscription {
+        name: name.into_owned(),
+        database: database.name().to_owned(),
+    })?;
+    Ok(reply::object(StatusCode::OK, |json| write(json, exchange, &state)))
 }
 
 /// Writes a subscription as an ongoing task.

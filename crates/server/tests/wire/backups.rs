@@ -197,6 +197,59 @@ fn a_task_runs_by_the_clock_and_is_seen_as_one() {
     assert_eq!(server.status(task), Value::Null);
 }
 
+/// The names and states of backup tasks are those that RavenDB 7.1.5 gives.
+#[test]
+fn a_disabled_task_may_lack_a_destination_and_tasks_without_a_name_get_one_each() {
+    let server = Server::start();
+    let put = "POST /databases/db/admin/periodic-backup";
+    let frequency = r#""FullBackupFrequency":"0 2 * * *""#;
+    let unfinished = [
+        format!(r#"{{"Disabled":true,{frequency}}}"#),
+        format!(r#"{{"Disabled":true,{frequency},"FtpSettings":{{"Disabled":true,"Url":"ftp://x"}}}}"#),
+        format!(r#"{{"Disabled":true,{frequency},"AzureSettings":{{"Disabled":true,"AccountKey":"k"}}}}"#),
+    ];
+    let ids = unfinished.each_ref().map(|body| {
+        let answer = server.wire.call(put, body);
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        number(&answer.json(), "TaskId")
+    });
+    let tasks = server.wire.call("GET /databases/db/tasks", "").json();
+    let Some(Value::Array(tasks)) = tasks.get("OngoingTasks") else { panic!("{tasks:?}") };
+    let names: Vec<&str> = tasks.iter().map(|task| text(task, "TaskName")).collect();
+    assert_eq!(names, ["Backup w/o destinations", "Backup w/o destinations #2", "Backup w/o destinations #3"]);
+    assert!(tasks.iter().all(|task| text(task, "TaskState") == "Disabled"));
+
+    // It is enabled with a destination, and not before.
+    let enable = format!("POST /databases/db/admin/tasks/state?key={}&type=Backup&disable=false", ids[0]);
+    server.refused(&enable, "", "no destination");
+    server.refused(put, &format!(r#"{{"TaskId":{},{frequency}}}"#, ids[0]), "no destination");
+    let begun = server.wire.call(&format!("POST /databases/db/admin/backup/database?taskId={}", ids[0]), "").json();
+    let id = number(&begun, "OperationId");
+    server.settle();
+    let state = server.wire.call(&format!("GET /databases/db/operations/state?id={id}"), "").json();
+    assert_eq!(text(&state, "Status"), "Faulted");
+    let whole = format!(r#"{{"TaskId":{},"Disabled":true,{frequency},{}}}"#, ids[0], server.local());
+    assert_eq!(server.wire.call(put, &whole).status, 200);
+    assert_eq!(server.wire.call(&enable, "").status, 200);
+
+    // The same of all databases.
+    let put = "PUT /admin/configuration/server-wide/backup";
+    let names = unfinished.each_ref().map(|body| text(&server.wire.call(put, body).json(), "Name").to_owned());
+    assert_eq!(names, ["Backup w/o destinations", "Backup w/o destinations #2", "Backup w/o destinations #3"]);
+    let again = format!(r#"{{"Name":"{}","Disabled":true,{frequency},"BackupType":"Snapshot"}}"#, names[1]);
+    assert_eq!(
+        text(&server.wire.call(put, &again).json(), "Name"),
+        names[1],
+        "a given name means the task that has it"
+    );
+    let all = server.wire.call("GET /admin/configuration/server-wide/tasks?type=Backup", "").json();
+    let Some(Value::Array(all)) = all.get("Results") else { panic!("{all:?}") };
+    assert_eq!(all.len(), 3);
+    let enable =
+        "POST /admin/configuration/server-wide/state?type=Backup&disable=false&name=Backup%20w%2Fo%20destinations";
+    server.refused(enable, "", "no destination");
+}
+
 #[test]
 fn a_task_is_delayed() {
     let server = Server::start();
@@ -256,13 +309,14 @@ fn the_keys_of_backups_of_all_databases_are_in_no_record_and_in_no_backup() {
     let key = "c2VjcmV0IGtleSBvZiB0aGUgb3BlcmF0b3IgMTIzNDU=";
     let body = format!(
         r#"{{"Name":"all","FullBackupFrequency":"0 2 * * *",{},"BackupEncryptionSettings":{{"EncryptionMode":"UseProvidedKey","Key":"{key}"}},
-        "S3Settings":{{"Disabled":true,"BucketName":"corp","AwsAccessKey":"AKIAOPERATOR","AwsSecretKey":"OPERATOR-SECRET"}}}}"#,
+        "S3Settings":{{"Disabled":true,"BucketName":"corp","AwsAccessKey":"AKIAOPERATOR","AwsSecretKey":"OPERATOR-SECRET"}},
+        "FtpSettings":{{"Disabled":true,"Url":"ftp://x","Password":"FTP-SECRET"}}}}"#,
         server.local()
     );
     let put = server.wire.call("PUT /admin/configuration/server-wide/backup", &body);
     assert_eq!(put.status, 200, "{}", put.text());
     server.wire.create("later");
-    let secrets = ["AKIAOPERATOR", "OPERATOR-SECRET", key];
+    let secrets = ["AKIAOPERATOR", "OPERATOR-SECRET", "FTP-SECRET", key];
     for database in ["db", "later"] {
         let record = server.wire.call(&format!("GET /databases/{database}/admin/record"), "").text();
         assert!(record.contains("Server Wide Backup, all") && record.contains("corp"), "{record}");

@@ -152,10 +152,19 @@ fn a_compaction_that_cannot_be_is_refused() {
     ] {
         wire.check_error(post, body, 400, exception, reason);
     }
-    let memory = Wire::with_database();
     let body = r#"{"DatabaseName":"db","Documents":true}"#;
-    memory.check_error(post, body, 400, "InvalidOperationException", "Database 'db' is in memory");
     let disable = r#"{"DatabaseNames":["db"]}"#;
     assert_eq!(wire.call("POST /admin/databases/disable", disable).status, 200);
     wire.check_error(post, body, 503, "DatabaseDisabledException", "Database 'db' has been disabled");
+}
+
+#[test]
+fn a_compaction_in_memory_is_an_operation_that_fails() {
+    let wire = Wire::with_database();
+    let state = compact(&wire, r#"{"DatabaseName":"db","Documents":true}"#);
+    assert_eq!(state.get("Status").and_then(Value::as_str), Some("Faulted"), "{state:?}");
+    let reason = state.get("Result").and_then(|result| result.get("Message")).and_then(Value::as_str).unwrap();
+    for part in ["Database 'db' is in memory", "Unable to cast object of type 'PureMemoryStorageEnvironmentOptions'"] {
+        assert!(reason.contains(part), "{reason}");
+    }
 }

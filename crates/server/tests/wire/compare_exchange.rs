@@ -191,6 +191,18 @@ fn transactions_refuse_other_commands_and_guards() {
         "CompareExchangeInvalidKeyException",
         "You cannot manipulate the atomic guard 'rvn-atomic/users/2' via the cluster-wide session",
     );
+    let value =
+        |key: &str| format!(r#"{{"Type":"CompareExchangePUT","Id":"{key}","Document":{{"Object":1}},"Index":0}}"#);
+    for key in ["a|", "a/"] {
+        let message = format!("Document id {key} cannot end with '|' or '/' as part of cluster transaction");
+        check(&value(key), "InvalidOperationException", &message);
+        check(
+            &format!(r#"{{"Type":"CompareExchangeDELETE","Id":"{key}","Index":0}}"#),
+            "InvalidOperationException",
+            &message,
+        );
+    }
+    assert_eq!(wire.call(BULK, &cluster_wide(&value("a:"))).status, 201);
     let single = r#"{"Commands":[{"Type":"CompareExchangePUT","Id":"a","Document":{"Object":1},"Index":0}]}"#;
     wire.check_error(
         BULK,
@@ -386,4 +398,21 @@ fn an_index_follows_the_values_that_it_loads() {
     assert_eq!(count(0, "'x'"), 2);
     let statistics = wire.call("GET /databases/db/indexes/stats?name=I0", "").text();
     assert!(statistics.contains(r#""ReferencedCollections":[]"#), "{statistics}");
+}
+
+#[test]
+fn the_separator_that_transactions_refuse_at_the_end_is_the_configured_one() {
+    let wire = Wire::with_database();
+    let client = r#"{"IdentityPartsSeparator":":"}"#;
+    assert_eq!(wire.call("PUT /databases/db/admin/configuration/client", client).status, 204);
+    let value =
+        |key: &str| format!(r#"{{"Type":"CompareExchangePUT","Id":"{key}","Document":{{"Object":1}},"Index":0}}"#);
+    for (id, command) in [("a:", value("a:")), ("a|", value("a|")), ("a:", put_command("a:", "null"))] {
+        let message = format!("Document id {id} cannot end with '|' or ':' as part of cluster transaction");
+        wire.check_error(BULK, &cluster_wide(&command), 400, "InvalidOperationException", &message);
+    }
+    for command in [value("a/"), put_command("a/", "null")] {
+        let answer = wire.call(BULK, &cluster_wide(&command));
+        assert_eq!(answer.status, 201, "{}", answer.text());
+    }
 }

@@ -113,6 +113,15 @@ fn what_is_missing_or_cannot_be_is_answered_as_by_the_reference() {
         "ArgumentException",
         "the counter name '' is not valid: it is empty",
     );
+    // Lists of names in clients may have nulls, and no counter has such a name.
+    let unnamed = |kind: &str| format!(r#"{{"Type":"{kind}","CounterName":null}}"#);
+    let reads = [unnamed("Get"), r#"{"Type":"Get"}"#.to_owned(), r#"{"Type":"Get","CounterName":"big"}"#.to_owned()];
+    let expected = list(&["null".to_owned(), "null".to_owned(), detail("users/1", "big", i64::MAX)]);
+    wire.check(url, &body("users/1", &reads), 200, &expected);
+    for operation in [unnamed("Increment"), unnamed("Delete"), r#"{"Type":"Get","CounterName":1}"#.to_owned()] {
+        let rule = "an operation on a counter must have a text 'CounterName'";
+        wire.check_error(url, &body("users/1", &[operation]), 400, "InvalidOperationException", rule);
+    }
     wire.check_error(url, r#"{"FromEtl":true}"#, 501, "RavenException", "Rookery ");
 }
 

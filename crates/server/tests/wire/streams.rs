@@ -44,7 +44,9 @@ fn query_streams_begin_with_their_statistics() {
     let post = "POST /databases/db/streams/queries";
     // The date of "never" has the shape of a date.
     let statistics = super::support::mask(&statistics);
-    wire.check(post, r#"{"Query":"from Users"}"#, 200, &format!(r#"{{{statistics},"Results":[{ONE}]}}"#));
+    let object = format!(r#"{{{statistics},"Results":[{ONE}]}}"#);
+    wire.check(post, r#"{"Query":"from Users"}"#, 200, &object);
+    wire.check(&format!("{post}?format=json"), r#"{"Query":"from Users"}"#, 200, &object);
     let lines = format!("{{\"Stats\":{{{statistics}}}}}\r\n{{\"Item\":{ONE}}}\r\n");
     wire.check(&format!("{post}?format=jsonl"), r#"{"Query":"from Users"}"#, 200, &lines);
     wire.put("users/2", r#"{"@metadata":{"@collection":"Users"}}"#);

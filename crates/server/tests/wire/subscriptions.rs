@@ -359,7 +359,13 @@ fn who_may_not_go_on_is_told_why() {
     assert!(worker.next().unwrap().contains(r#""Status":"NotFound""#));
     assert!(talk(&wire).open(ALL).contains(r#""Status":"NotFound""#));
     wire.check("DELETE /databases/db/subscriptions?taskName=all", "", 204, "");
-    wire.check("GET /databases/db/subscriptions/state?name=all", "", 404, "");
+    wire.check_error(
+        "GET /databases/db/subscriptions/state?name=all",
+        "",
+        400,
+        "SubscriptionDoesNotExistException",
+        "Subscription with name 'all' was not found",
+    );
 
     let mut nowhere = talk(&wire);
     nowhere.send(&HELLO.replace("\"db\"", "\"none\""));
