@@ -180,9 +180,6 @@ impl ClusterTransaction {
                 "The document id of a {name} command cannot be null, empty or white spaces as part of cluster transaction"
             )));
         }
-        if id.ends_with(['/', '|']) {
-            return Err(bad(format!("Document id {id} cannot end with '|' or '/' as part of cluster transaction")));
-        }
         let is_deletion = kind == CommandKind::Delete;
         // With guards it is the guard that decides.
         let expected = if has_guards { Expected::Any } else { Expected::from_wire(fields.vector.as_deref()) };
@@ -243,9 +240,12 @@ impl Writing<'_, '_> {
     ///
     /// # Errors
     ///
-    /// [`Error::TransactionConflict`] names all conditions on values and guards that do not hold. The transaction must then be rolled
-    /// back, as after any other error.
+    /// [`Error::TransactionConflict`] names all conditions on values and guards that do not hold. [`Error::BadBatch`] if an id or a key
+    /// ends with `|` or with the separator of identities. The transaction must then be rolled back, as after any other error.
     pub fn run_transaction(&mut self, transaction: &ClusterTransaction) -> Result<TransactionOutcome> {
+        let values = transaction.values.iter().map(|change| change.key.as_str());
+        let documents = transaction.documents.commands.iter().map(|command| command.id.as_str());
+        values.chain(documents).try_for_each(|id| self.check_ending(id))?;
         let mut violations = Vec::new();
         for change in &transaction.values {
             let stored = self.stored_value(&change.key)?.1;
@@ -298,6 +298,17 @@ impl Writing<'_, '_> {
         outcome.documents.last_etag = self.last_etag();
         outcome.index = self.last_etag().max(1);
         Ok(outcome)
+    }
+
+    /// Refuses an id or a key whose ending asks the server for the rest of an id. RavenDB's message says 'Document id' for both.
+    fn check_ending(&self, id: &str) -> Result<()> {
+        let separator = self.id_separator;
+        match id.ends_with(['|', separator]) {
+            true => Err(Error::BadBatch {
+                rule: format!("Document id {id} cannot end with '|' or '{separator}' as part of cluster transaction"),
+            }),
+            false => Ok(()),
+        }
     }
 
     fn stored_value(&self, key: &str) -> Result<(Vec<u8>, Option<Existing>)> {

@@ -191,6 +191,17 @@ fn transactions_refuse_other_commands_and_guards() {
         "CompareExchangeInvalidKeyException",
         "You cannot manipulate the atomic guard 'rvn-atomic/users/2' via the cluster-wide session",
     );
+    let put =
+        |key: &str| format!(r#"{{"Type":"CompareExchangePUT","Id":"{key}","Document":{{"Object":1}},"Index":0}}"#);
+    let refused = |id: &str, separator: char| {
+        let message = format!("Document id {id} cannot end with '|' or '{separator}' as part of cluster transaction");
+        check(&put(id), "InvalidOperationException", &message);
+        check(&put_command(id, "null"), "InvalidOperationException", &message);
+    };
+    ["a/", "a|"].iter().for_each(|id| refused(id, '/'));
+    wire.check("PUT /databases/db/admin/configuration/client", r#"{"IdentityPartsSeparator":":"}"#, 204, "");
+    ["a:", "a|"].iter().for_each(|id| refused(id, ':'));
+    assert_eq!(wire.call(BULK, &cluster_wide(&put("a/"))).status, 201);
     let single = r#"{"Commands":[{"Type":"CompareExchangePUT","Id":"a","Document":{"Object":1},"Index":0}]}"#;
     wire.check_error(
         BULK,
