@@ -419,8 +419,9 @@ fn read_property(read: &mut Read, name: &str, value: &Value) -> Result<()> {
         "PinToMentorNode" => _ = flag(name, value)?,
         "CreatedAt" => _ = text(name, value)?,
         RESTRICTED => _ = flag(name, value)?,
-        // What the client for Java and the one for Python send of lists that they only read.
+        // What the client for Java and the one for Python send of properties that they only read.
         "BackupDestinations" if matches!(value, Value::Array(_)) => {}
+        "NamePrefix" => _ = text(name, value)?,
         _ => {
             if let Some((_, what)) = MISSING_DESTINATIONS.iter().find(|(settings, _)| *settings == name) {
                 return if is_disabled(value) { Ok(()) } else { Err(Feature::BackupForms.missing_for(*what).into()) };
@@ -625,7 +626,8 @@ mod tests {
     fn a_task_is_read_with_its_defaults() {
         let task = task(
             r#"{"FullBackupFrequency":"0 2 * * *","LocalSettings":{"FolderPath":"/b"},"S3Settings":{"Disabled":true},
-                "RetentionPolicy":{"MinimumBackupAgeToKeep":"7.00:00:00"},"FtpSettings":null,"IncrementalBackupFrequency":""}"#,
+                "RetentionPolicy":{"MinimumBackupAgeToKeep":"7.00:00:00"},"FtpSettings":null,"IncrementalBackupFrequency":"",
+                "NamePrefix":"Server Wide Backup"}"#,
         )
         .unwrap();
         assert_eq!(task.name, "Backup to Local");
@@ -650,6 +652,7 @@ mod tests {
         check(&full(r#""LocalSettings":1"#), "'LocalSettings' must be an object");
         check(&full(&format!(r#"{local},"BackupType":"Zork""#)), "'BackupType'");
         check(&full(&format!(r#"{local},"Zork":1"#)), "no 'Zork'");
+        check(&full(&format!(r#"{local},"NamePrefix":1"#)), "'NamePrefix'");
         check(&full(&format!(r#"{local},"Disabled":1"#)), "'Disabled'");
         check(
             &full(&format!(r#"{local},"RetentionPolicy":{{"MinimumBackupAgeToKeep":"x"}}"#)),

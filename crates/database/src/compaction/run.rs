@@ -122,10 +122,9 @@ impl Compaction {
         self.tell(report);
         let database = self.databases.find(&self.request.name)?;
         if database.is_in_memory() {
-            // The operation fails, not the request that starts it, and the message has RavenDB's words: clients expect both.
+            // The operation fails, not the request that starts it, as in RavenDB.
             let rule = format!(
-                "Database '{}' is in memory and has no files that a compaction could make smaller. RavenDB says: Unable to cast object of type \
-                 'PureMemoryStorageEnvironmentOptions' to type 'DirectoryStorageEnvironmentOptions'.",
+                "Database '{}' is in memory and has no files that a compaction could make smaller",
                 database.name()
             );
             return Err(Error::BadCompaction { rule });

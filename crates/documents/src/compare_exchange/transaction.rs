@@ -240,18 +240,12 @@ impl Writing<'_, '_> {
     ///
     /// # Errors
     ///
-    /// [`Error::TransactionConflict`] names all conditions on values and guards that do not hold; [`Error::BadBatch`] for an id or a key
-    /// that the server would have to complete. The transaction must then be rolled back, as after any other error.
+    /// [`Error::TransactionConflict`] names all conditions on values and guards that do not hold. [`Error::BadBatch`] if an id or a key
+    /// ends with `|` or with the separator of identities. The transaction must then be rolled back, as after any other error.
     pub fn run_transaction(&mut self, transaction: &ClusterTransaction) -> Result<TransactionOutcome> {
-        let ids = transaction.documents.commands.iter().map(|command| command.id.as_str());
-        for id in ids.chain(transaction.values.iter().map(|change| change.key.as_str())) {
-            if id.ends_with(['|', self.id_separator]) {
-                let separator = self.id_separator;
-                let rule =
-                    format!("Document id {id} cannot end with '|' or '{separator}' as part of cluster transaction");
-                return Err(Error::BadBatch { rule });
-            }
-        }
+        let values = transaction.values.iter().map(|change| change.key.as_str());
+        let documents = transaction.documents.commands.iter().map(|command| command.id.as_str());
+        values.chain(documents).try_for_each(|id| self.check_ending(id))?;
         let mut violations = Vec::new();
         for change in &transaction.values {
             let stored = self.stored_value(&change.key)?.1;
@@ -304,6 +298,17 @@ impl Writing<'_, '_> {
         outcome.documents.last_etag = self.last_etag();
         outcome.index = self.last_etag().max(1);
         Ok(outcome)
+    }
+
+    /// Refuses an id or a key whose ending asks the server for the rest of an id. RavenDB's message says 'Document id' for both.
+    fn check_ending(&self, id: &str) -> Result<()> {
+        let separator = self.id_separator;
+        match id.ends_with(['|', separator]) {
+            true => Err(Error::BadBatch {
+                rule: format!("Document id {id} cannot end with '|' or '{separator}' as part of cluster transaction"),
+            }),
+            false => Ok(()),
+        }
     }
 
     fn stored_value(&self, key: &str) -> Result<(Vec<u8>, Option<Existing>)> {

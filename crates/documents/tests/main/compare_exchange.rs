@@ -311,6 +311,12 @@ fn transactions_refuse_what_they_cannot_do() {
     );
     check(&put_command("a/", None), "Document id a/ cannot end with '|' or '/' as part of cluster transaction");
     check(&put_command("a|", None), "Document id a| cannot end with '|' or '/' as part of cluster transaction");
+    let ending = |key: &str| {
+        let put = format!(r#"{{"Type":"CompareExchangePUT","Id":"{key}","Document":{{"Object":1}}}}"#);
+        check(&put, &format!("Document id {key} cannot end with '|' or '/' as part of cluster transaction"));
+    };
+    ending("a/");
+    ending("a|");
     check(&put_command(" ", None), "cannot be null, empty or white spaces");
     check(&put_command(&"x".repeat(510), None), "Compare Exchange key cannot exceed 512 bytes");
     check(&put_command("a", Some("nonsense")), "is not a change vector");

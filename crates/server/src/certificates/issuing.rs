@@ -1,6 +1,7 @@
 //! Making certificates: a private authority, and the certificates of a server and of its clients that the authority signs.
 //!
-//! The keys are of P-256 (ECDSA): every published client takes them, and a handshake costs the server a tenth of one with RSA.
+//! The keys that an authority signs are of P-256 (ECDSA): every published client takes them as PFX files, and a handshake costs the server a
+//! tenth of one with RSA. Clients that ask the server itself for a certificate read the PEM file of an RSA key.
 
 use std::net::IpAddr;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -8,10 +9,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use p12_keystore::{KeyStore, KeyStoreEntry, PrivateKey, PrivateKeyChain};
 use rcgen::{
     BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
-    KeyUsagePurpose, date_time_ymd,
+    KeyUsagePurpose, PKCS_RSA_SHA256, date_time_ymd,
 };
 
 use super::certificate::Thumbprint;
+use super::rsa_key::RsaKey;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -61,6 +63,7 @@ pub struct Authority {
 pub struct Issued {
     certificate: rcgen::Certificate,
     key: KeyPair,
+    key_pem: String,
 }
 
 impl Authority {
@@ -77,7 +80,7 @@ impl Authority {
         params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
         params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
         let key = KeyPair::generate()?;
-        let issued = Issued { certificate: params.self_signed(&key)?, key };
+        let issued = Issued::with_key(params.self_signed(&key)?, key);
         Ok((Authority::from_pem(&issued.certificate_pem(), &issued.key_pem())?, issued))
     }
 
@@ -129,12 +132,16 @@ impl Authority {
         params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
         params.use_authority_key_identifier_extension = true;
         let key = KeyPair::generate()?;
-        Ok(Issued { certificate: params.signed_by(&key, &self.issuer)?, key })
+        Ok(Issued::with_key(params.signed_by(&key, &self.issuer)?, key))
     }
 }
 
 impl Issued {
-    /// Makes the certificate of a client that no authority signs: the server knows it by its thumbprint.
+    fn with_key(certificate: rcgen::Certificate, key: KeyPair) -> Issued {
+        Issued { certificate, key_pem: key.serialize_pem(), key }
+    }
+
+    /// Makes the certificate of a client that no authority signs: the server knows it by its thumbprint. Its key is of RSA.
     ///
     /// * `not_after`: the end of its validity.
     ///
@@ -151,8 +158,9 @@ impl Issued {
         params.not_after = date_time_ymd(1970, 1, 1) + end;
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
         params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
-        let key = KeyPair::generate()?;
-        Ok(Issued { certificate: params.self_signed(&key)?, key })
+        let rsa = RsaKey::generate().map_err(|error| IssueError::Failed(error.to_string()))?;
+        let key = KeyPair::from_pkcs8_der_and_sign_algo(&rsa.pkcs8().into(), &PKCS_RSA_SHA256)?;
+        Ok(Issued { certificate: params.self_signed(&key)?, key, key_pem: rsa.pem() })
     }
 
     /// The certificate in DER.
@@ -165,9 +173,9 @@ impl Issued {
         self.certificate.pem()
     }
 
-    /// The private key in PEM (PKCS #8), not encrypted.
+    /// The private key in PEM, not encrypted: in PKCS #8, or in PKCS #1 if it is of RSA.
     pub fn key_pem(&self) -> String {
-        self.key.serialize_pem()
+        self.key_pem.clone()
     }
 
     /// Its thumbprint.

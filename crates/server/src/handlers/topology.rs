@@ -10,13 +10,15 @@ use super::node_info::write_build;
 use crate::error::Result;
 use crate::messages::reply::{self, Reply};
 use crate::node::PROTOCOL_VERSION;
+use crate::routing::access::{self, Access};
 use crate::routing::exchange::{Exchange, write_origin};
 
-/// GET `/topology`: `name`, `localUrl`. A database that does not exist, or that the caller may not read: 503 with `Database-Missing`.
+/// GET `/topology`: `name`, `localUrl`. A database that does not exist: 503 with `Database-Missing`. A client that may not read the database
+/// is refused in the same words whether it exists or not; 503 would tell it that it does not.
 pub(crate) fn database(exchange: &Exchange) -> Result<Reply> {
     let name = exchange.required("name")?;
+    access::check(&exchange.peer.identity, Access::Read, Some(&name))?;
     let record = match exchange.node.databases.record(&name) {
-        _ if !exchange.peer.identity.sees(&name) => return Ok(missing(&name, StatusCode::SERVICE_UNAVAILABLE)),
         Err(database::Error::Missing { .. }) => return Ok(missing(&name, StatusCode::SERVICE_UNAVAILABLE)),
         record => record?,
     };

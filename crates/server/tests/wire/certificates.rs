@@ -191,6 +191,9 @@ fn a_certificate_that_the_server_makes_is_that_of_a_client() {
     assert_eq!(names, ["my_app_1.pfx", "my_app_1.crt", "my_app_1.key"]);
     archive.extract(folder.path()).unwrap();
     let path = |name: &str| folder.path().join(name);
+    // The only form that the clients for Java and Node.js read.
+    let key = std::fs::read_to_string(path(&names[2])).unwrap();
+    assert!(key.starts_with("-----BEGIN RSA PRIVATE KEY-----\n"), "{}", &key[..40]);
     let pem = rookery_server::CertificateFiles::Pem { certificate: path(&names[1]), key: path(&names[2]) };
     let pfx = rookery_server::CertificateFiles::Pfx {
         path: path(&names[0]),

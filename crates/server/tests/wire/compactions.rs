@@ -164,7 +164,5 @@ fn a_compaction_in_memory_is_an_operation_that_fails() {
     let state = compact(&wire, r#"{"DatabaseName":"db","Documents":true}"#);
     assert_eq!(state.get("Status").and_then(Value::as_str), Some("Faulted"), "{state:?}");
     let reason = state.get("Result").and_then(|result| result.get("Message")).and_then(Value::as_str).unwrap();
-    for part in ["Database 'db' is in memory", "Unable to cast object of type 'PureMemoryStorageEnvironmentOptions'"] {
-        assert!(reason.contains(part), "{reason}");
-    }
+    assert!(reason.contains("Database 'db' is in memory"), "{reason}");
 }
