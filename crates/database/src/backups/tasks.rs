@@ -427,7 +427,7 @@ impl Shared {
         let operation = job.operation.clone();
         let is_ended: IsEnded = Arc::new(move || operation.is_killed());
         let open = |settings: &DestinationSettings| Ok(node.open_destination(settings)?.ending_when(is_ended.clone()));
-        let mut targets = Targets::open(&job.configuration, spool_folder.clone(), folder_of, &open)?;
+        let mut targets = Targets::open(&job.configuration, spool_folder.clone(), folder_of, open)?;
         let may_go_on = !job.is_full
             && !before.folder.is_empty()
             && before.places == places

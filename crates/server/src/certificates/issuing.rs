@@ -3,6 +3,7 @@
 //! The keys that an authority signs are of P-256 (ECDSA): every published client takes them as PFX files, and a handshake costs the server a
 //! tenth of one with RSA. Clients that ask the server itself for a certificate read the PEM file of an RSA key.
 
+use std::fmt::Display;
 use std::net::IpAddr;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -11,14 +12,18 @@ use rcgen::{
     BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
     KeyUsagePurpose, PKCS_RSA_SHA256, date_time_ymd,
 };
+use rsa::pkcs1::EncodeRsaPrivateKey;
+use rsa::pkcs8::{EncodePrivateKey, LineEnding};
 
 use super::certificate::Thumbprint;
-use super::rsa_key::RsaKey;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// How long an authority is valid, in days.
 const AUTHORITY_DAYS: u32 = 3650;
+
+/// Bits of the modulus of an RSA key.
+const RSA_BITS: usize = 2048;
 
 /// The longest validity period that one can ask for, in days.
 pub const VALIDITY_DAYS_MAX: u32 = 36_500;
@@ -158,9 +163,12 @@ impl Issued {
         params.not_after = date_time_ymd(1970, 1, 1) + end;
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
         params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
-        let rsa = RsaKey::generate().map_err(|error| IssueError::Failed(error.to_string()))?;
-        let key = KeyPair::from_pkcs8_der_and_sign_algo(&rsa.pkcs8().into(), &PKCS_RSA_SHA256)?;
-        Ok(Issued { certificate: params.self_signed(&key)?, key, key_pem: rsa.pem() })
+        let failed = |error: &dyn Display| IssueError::Failed(error.to_string());
+        let rsa = rsa::PrivateKey::new(&mut getrandom::SysRng, RSA_BITS).map_err(|error| failed(&error))?;
+        let pkcs8 = rsa.to_pkcs8_der().map_err(|error| failed(&error))?;
+        let key = KeyPair::from_pkcs8_der_and_sign_algo(&pkcs8.as_bytes().into(), &PKCS_RSA_SHA256)?;
+        let key_pem = rsa.to_pkcs1_pem(LineEnding::LF).map_err(|error| failed(&error))?.as_str().to_owned();
+        Ok(Issued { certificate: params.self_signed(&key)?, key, key_pem })
     }
 
     /// The certificate in DER.

@@ -6,5 +6,4 @@ pub(crate) mod certificate;
 pub(crate) mod files;
 pub(crate) mod issuing;
 pub(crate) mod replacement;
-mod rsa_key;
 mod without_password;
