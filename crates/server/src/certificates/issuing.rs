@@ -1,7 +1,7 @@
 //! Making certificates: a private authority, and the certificates of a server and of its clients that the authority signs.
 //!
-//! The keys that an authority signs are of P-256 (ECDSA): every published client takes them as PFX files, and a handshake costs the server a
-//! tenth of one with RSA. Clients that ask the server itself for a certificate read the PEM file of an RSA key.
+//! The keys that an authority signs are of P-256 (ECDSA): every published client takes them as PFX files, and a handshake costs the
+//! server a tenth of one with RSA. Clients that ask the server itself for a certificate read the PEM file of an RSA key.
 
 use std::fmt::Display;
 use std::net::IpAddr;

@@ -13,8 +13,8 @@ use crate::node::PROTOCOL_VERSION;
 use crate::routing::access::{self, Access};
 use crate::routing::exchange::{Exchange, write_origin};
 
-/// GET `/topology`: `name`, `localUrl`. A database that does not exist: 503 with `Database-Missing`. A client that may not read the database
-/// is refused in the same words whether it exists or not; 503 would tell it that it does not.
+/// GET `/topology`: `name`, `localUrl`. A database that does not exist: 503 with `Database-Missing`. A client that may not read the
+/// database is refused in the same words whether it exists or not; clients take 503 for a database that does not exist.
 pub(crate) fn database(exchange: &Exchange) -> Result<Reply> {
     let name = exchange.required("name")?;
     access::check(&exchange.peer.identity, Access::Read, Some(&name))?;
