@@ -247,10 +247,13 @@ impl Export<'_> {
         let copied = std::io::copy(&mut answer, out);
         let state = self.remote.client.get(&self.remote.path(&format!("operations/state?id={operation}")));
         if let Err(error) = copied {
-            // The connection was closed, which says nothing; the operation knows why, if it was the server who closed it.
-            let reason = state.ok().and_then(|state| Some(state.get("Result")?.get("Message")?.as_str()?.to_owned()));
-            let reason = reason.filter(|reason| !reason.is_empty()).unwrap_or_else(|| error.to_string());
-            bail!("the export is not complete: {reason}");
+            // If it was the server who closed the connection, the error says nothing, and the operation has the reason.
+            let reason = state.ok().and_then(|state| {
+                let is_faulted = state.get("Status")?.as_str()? == "Faulted";
+                state.get("Result")?.get("Message")?.as_str().filter(|_| is_faulted).map(str::to_owned)
+            });
+            let error = anyhow::Error::from(error);
+            return Err(reason.map_or(error, anyhow::Error::msg).context("the export is not complete"));
         }
         let state = state?;
         let documents = state.get("Result").and_then(|result| result.get("Documents"));

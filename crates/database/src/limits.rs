@@ -257,9 +257,10 @@ pub(crate) const BACKUP_TASKS_MAX: usize = 64;
 pub(crate) const BACKUP_TASK_NAME_SIZE_MAX: usize = 256;
 /// Databases that a backup of all databases leaves out.
 pub(crate) const SERVER_WIDE_EXCLUDED_MAX: usize = 4096;
-/// Backups that go on at once in all databases, each on a thread: most of these wait for a store. Files that are on their way to one are
-/// beside the databases meanwhile.
-pub(crate) const BACKUPS_AT_ONCE_MAX: usize = 8;
+/// Backups that go on at once in all databases, each on a thread. Files that are on their way to a store are in the data directory.
+pub(crate) const BACKUPS_AT_ONCE_MAX: usize = 4;
+/// Folders of a place that are listed at once.
+pub(crate) const LISTS_AT_ONCE_MAX: usize = 8;
 /// Backups among these that read a database and compress it.
 pub(crate) const BACKUPS_WRITTEN_AT_ONCE_MAX: usize = 2;
 /// How often a thread that waits asks whether its operation was killed.

@@ -30,8 +30,8 @@ pub const IDLE_TIME_MAX: Duration = Duration::from_secs(60);
 pub const UPLOAD_RATE_MIN: u64 = 16 << 10;
 /// How long a connection is kept for the next request.
 pub const KEEP_ALIVE_TIME: Duration = Duration::from_secs(30);
-/// How long the parts of an upload that failed are being removed at most, and how long a request that would leave something behind may
-/// go on after a kill. After that a rule of the bucket has to remove it.
+/// How long the parts of an upload that failed are being removed at most. After that a rule of the bucket has to remove them. And how long
+/// requests that would leave something behind may go on after a kill, all together: less than a service has to end.
 pub const ABORT_TIME_MAX: Duration = Duration::from_secs(20);
 /// How often the caller of an upload is called back, and can end it.
 pub const PROGRESS_PERIOD: Duration = Duration::from_millis(200);

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::fs::File;
 use std::io::Read;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use database::backups::{Destination, DestinationError, DestinationKind, IsEnded, StoredFile, Top};
@@ -27,6 +27,8 @@ pub(crate) struct ObjectDestination {
     pub network: Arc<Network>,
     pub retry_time_max: Duration,
     is_ended: IsEnded,
+    /// When a request first learned that what the place is used for has ended.
+    ended_at: Arc<OnceLock<Instant>>,
     kind: DestinationKind,
     place: String,
     root: String,
@@ -42,7 +44,8 @@ impl ObjectDestination {
         let place = if root.is_empty() { place } else { format!("'{root}' in {place}") };
         let retry_time_max = options.retry_time_max;
         let (network, is_ended): (_, IsEnded) = (Network::get()?, Arc::new(|| false));
-        Ok(ObjectDestination { store, network, retry_time_max, is_ended, kind, place, root, secrets })
+        let ended_at = Arc::default();
+        Ok(ObjectDestination { store, network, retry_time_max, is_ended, ended_at, kind, place, root, secrets })
     }
 
     /// The error of an operation that failed in the store.
@@ -63,7 +66,8 @@ impl ObjectDestination {
             .map_err(|_| self.error(operation, path, "an object store cannot have a file of this name".to_owned()))
     }
 
-    /// Waits for a request that may be repeated, and is while it fails for a while: the library does not when an answer was cut.
+    /// Waits for a request that may be sent again, which is done as long as it fails in a way that may pass. The library does not do so
+    /// when an answer was cut.
     ///
     /// # Errors
     ///
@@ -83,10 +87,10 @@ impl ObjectDestination {
         self.wait_to_end(repeat(self.retry_time_max, request))
     }
 
-    /// Asks for the size and the date of a file.
-    pub fn head(&self, location: &Path) -> Result<object_store::Result<ObjectMeta>> {
+    /// Asks for the size and the date of a file, as [`Self::wait_to_end`] has it.
+    pub fn head_to_end(&self, location: &Path) -> Result<object_store::Result<ObjectMeta>> {
         let (store, location) = (self.store.clone(), location.clone());
-        self.persist(move || {
+        self.persist_to_end(move || {
             let (store, location) = (store.clone(), location.clone());
             async move { store.head(&location).await }
         })
@@ -104,8 +108,8 @@ impl ObjectDestination {
         self.network.wait(request, &mut || self.check_end())
     }
 
-    /// Waits for a request that would leave something behind in the store if it was cut off: it has [`ABORT_TIME_MAX`] when what the place
-    /// is used for ends.
+    /// Waits for a request that would leave something behind in the store if it was cut off. When what the place is used for ends, all
+    /// such requests together have [`ABORT_TIME_MAX`].
     ///
     /// # Errors
     ///
@@ -114,9 +118,8 @@ impl ObjectDestination {
         &self,
         request: impl Future<Output = object_store::Result<T>> + Send + 'static,
     ) -> Result<object_store::Result<T>> {
-        let mut ended = None;
         self.network.wait(request, &mut || match self.check_end() {
-            Err(error) if ended.get_or_insert_with(Instant::now).elapsed() >= ABORT_TIME_MAX => Err(error),
+            Err(error) if self.ended_at.get_or_init(Instant::now).elapsed() >= ABORT_TIME_MAX => Err(error),
             _ => Ok(()),
         })
     }
@@ -217,7 +220,7 @@ impl Destination for ObjectDestination {
     }
 
     fn ending_when(&self, is_ended: IsEnded) -> Arc<dyn Destination> {
-        Arc::new(ObjectDestination { is_ended, ..self.clone() })
+        Arc::new(ObjectDestination { is_ended, ended_at: Arc::default(), ..self.clone() })
     }
 }
 

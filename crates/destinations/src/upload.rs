@@ -41,13 +41,15 @@ pub(crate) fn put(
         let payload = read(to, path, file, size)?;
         let (store, target) = (to.store.clone(), location.clone());
         let request = async move { store.put(&target, payload).await };
-        let stored = to.network.wait(request, &mut || sent(0))?;
+        let stored = to.network.wait(request, &mut || to.check_end().and_then(|()| sent(0)))?;
         stored.map_err(|error| to.failed(OPERATION, path, &error))?;
     } else {
         put_parts(to, path, &location, file, Sizes { all: size, part: part_size }, sent)?;
     }
     check(to, path, location, size)?;
-    sent(size)
+    // The file is there: nothing ends the upload any more.
+    _ = sent(size);
+    Ok(())
 }
 
 /// Bytes of a file and of its parts.
@@ -80,7 +82,7 @@ fn read(to: &ObjectDestination, path: &str, file: &mut File, size: u64) -> Resul
 
 /// Looks whether the store has all of the file. One that it has otherwise is removed.
 fn check(to: &ObjectDestination, path: &str, location: Path, size: u64) -> Result<()> {
-    let stored = to.head(&location)?.map_err(|error| to.failed(OPERATION, path, &error))?;
+    let stored = to.head_to_end(&location)?.map_err(|error| to.failed(OPERATION, path, &error))?;
     if stored.size == size {
         return Ok(());
     }
@@ -164,6 +166,7 @@ fn send_parts(
                 return Err(to.failed(OPERATION, path, &panicked()));
             }
         }
+        to.check_end()?;
         sent(stored)?;
     }
     Ok(())
@@ -177,7 +180,7 @@ fn complete(to: &ObjectDestination, path: &str, location: &Path, upload: &Upload
     // The answer may have been lost: the request that is then sent again finds no upload any more, but the file.
     let failure = Failure::of(&error);
     let may_be_there = !failure.is_final() || failure.is_missing_file();
-    if may_be_there && to.head(location)?.is_ok_and(|stored| stored.size == size) {
+    if may_be_there && to.head_to_end(location)?.is_ok_and(|stored| stored.size == size) {
         return Ok(());
     }
     Err(to.failed(OPERATION, path, &error))

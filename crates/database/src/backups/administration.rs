@@ -44,9 +44,12 @@ impl Databases {
         let _changing = self.changing.lock();
         let tasks = self.backup_tasks(name)?;
         if let Some(record) = self.repeated(&request, name)? {
-            let made = tasks.iter().find(|task| task.id == record.etag);
-            let id =
-                made.or_else(|| tasks.iter().find(|task| task.name == given.name)).map_or(given.id, |task| task.id);
+            let made = || tasks.iter().find(|task| task.id == record.etag);
+            let named = || tasks.iter().find(|task| task.name == given.name);
+            let id = match given.id {
+                0 => made().or_else(named).map_or(0, |task| task.id),
+                id => id,
+            };
             return Ok((record.etag, id));
         }
         let former = tasks.iter().find(|task| task.id == given.id && given.id != 0);

@@ -477,7 +477,8 @@ const NAME_LENGTH_SHOWN: usize = 128;
 
 /// Whether settings of a destination are there and not in force.
 fn is_disabled(settings: &Value) -> bool {
-    settings.members().is_empty() || settings.get("Disabled").and_then(Value::as_bool) == Some(true)
+    let is_empty = matches!(settings, Value::Null | Value::Object(_)) && settings.members().is_empty();
+    is_empty || settings.get("Disabled").and_then(Value::as_bool) == Some(true)
 }
 
 impl DestinationSettings {

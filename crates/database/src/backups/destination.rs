@@ -6,6 +6,7 @@ use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread;
 
 use documents::Feature;
 
@@ -13,6 +14,7 @@ use super::configuration::DestinationSettings;
 use super::failure::DestinationError;
 use super::names;
 use super::spool::{PARTIAL, Spool};
+use crate::limits::LISTS_AT_ONCE_MAX;
 use crate::{Error, Result};
 
 /// A file in a destination.
@@ -36,7 +38,7 @@ pub struct Top {
 /// Whether what a place is used for shall end.
 pub type IsEnded = Arc<dyn Fn() -> bool + Send + Sync>;
 
-/// A place for the files of backups. All functions may wait for long, but for the end that [`Destination::ending_when`] gives them.
+/// A place for the files of backups. All functions may wait for long; [`Destination::ending_when`] bounds that.
 pub trait Destination: Send + Sync + Debug {
     /// What people call it, without secrets: `the folder '/backups'`.
     fn place(&self) -> String;
@@ -80,8 +82,8 @@ pub trait Destination: Send + Sync + Debug {
     /// [`Error::Destination`]
     fn remove(&self, path: &str) -> Result<()>;
 
-    /// The same place, where requests that wait end soon after `is_ended` says so, with [`Error::Canceled`]; what [`Destination::get`]
-    /// gives ends with an error then.
+    /// The same place, where requests end with [`Error::Canceled`] when `is_ended` says so, those that would leave something behind in the
+    /// place some seconds later. What [`Destination::get`] gives fails then when it would have to wait.
     fn ending_when(&self, is_ended: IsEnded) -> Arc<dyn Destination>;
 }
 
@@ -276,8 +278,20 @@ fn is_own_path(path: &Path) -> bool {
 /// [`Error::Destination`]
 pub(super) fn list_wanted(place: &dyn Destination, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<StoredFile>> {
     let Top { mut files, folders } = place.top()?;
-    for folder in folders.iter().filter(|folder| is_wanted(folder)) {
-        files.append(&mut place.list(folder)?);
+    let wanted: Vec<&String> = folders.iter().filter(|folder| is_wanted(folder)).collect();
+    if wanted.len() == folders.len() {
+        // One list is quicker than one of each folder.
+        return place.list("");
+    }
+    for folders in wanted.chunks(LISTS_AT_ONCE_MAX) {
+        let listed: Vec<Result<Vec<StoredFile>>> = thread::scope(|scope| {
+            let lists: Vec<_> = folders.iter().map(|folder| scope.spawn(|| place.list(folder))).collect();
+            let joined = lists.into_iter().map(thread::ScopedJoinHandle::join);
+            joined.map(|list| list.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+        });
+        for list in listed {
+            files.append(&mut list?);
+        }
     }
     Ok(files)
 }

@@ -9,27 +9,29 @@ use std::time::Duration;
 
 use documents::Date;
 
-use super::destination::{Destination, list_wanted};
+use super::destination::{Destination, IsEnded, list_wanted};
 use super::names::{self, BackupName, Maker};
 use super::spool::PARTIAL;
-use crate::Result;
+use crate::{Error, Result};
 
 /// Removes what a task made that is older than `age`, and what backups of its database left that did not end.
 ///
 /// * `database`: its name.
 /// * `current`: the folder of the last backup, which stays.
+/// * `is_ended`: asked before each removal.
 ///
 /// No other backup of the database may run meanwhile.
 ///
 /// # Errors
 ///
-/// [`Error::Destination`](crate::Error::Destination); what was removed before stays removed.
+/// [`Error::Destination`], [`Error::Canceled`]; what was removed before stays removed.
 pub(crate) fn remove_old(
     destination: &dyn Destination,
     (database, maker): (&str, &Maker),
     current: &str,
     now: Date,
     age: Option<Duration>,
+    is_ended: &IsEnded,
 ) -> Result<u64> {
     let mut folders: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let is_wanted =
@@ -58,6 +60,9 @@ pub(crate) fn remove_old(
             gone.extend(marks.iter().map(|(file, _)| file));
         }
         for file in gone {
+            if is_ended() {
+                return Err(Error::Canceled);
+            }
             destination.remove(&format!("{folder}/{file}"))?;
         }
         removed += u64::from(is_old);
@@ -67,6 +72,8 @@ pub(crate) fn remove_old(
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::backups::FolderDestination;
 
@@ -74,6 +81,10 @@ mod tests {
         let path = place.path().join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, "x").unwrap();
+    }
+
+    fn goes_on() -> IsEnded {
+        Arc::new(|| false)
     }
 
     fn left(place: &FolderDestination) -> Vec<String> {
@@ -115,7 +126,10 @@ mod tests {
         let destination = FolderDestination::new(place.path());
         let now = Date::parse("2026-11-27T12:00:00").unwrap();
         let week = Some(Duration::from_secs(7 * 86_400));
-        let remove = |age| remove_old(&destination, ("shop", &maker), current, now, age).unwrap();
+        let remove = |age| remove_old(&destination, ("shop", &maker), current, now, age, &goes_on()).unwrap();
+        let ended: IsEnded = Arc::new(|| true);
+        let refused = remove_old(&destination, ("shop", &maker), current, now, week, &ended);
+        assert!(matches!(refused, Err(Error::Canceled)) && left(&destination).len() == going.len() + staying.len());
         assert_eq!(remove(week), 1);
         assert_eq!(left(&destination), staying);
         assert!(!place.path().join(old).exists() && !place.path().join(rest).exists());
@@ -148,7 +162,7 @@ mod tests {
         let destination = FolderDestination::new(place.path());
         let now = Date::parse("2026-11-27T12:00:00").unwrap();
         let second = Some(Duration::from_secs(1));
-        assert_eq!(remove_old(&destination, ("shop", &maker), "", now, second).unwrap(), 0);
+        assert_eq!(remove_old(&destination, ("shop", &maker), "", now, second, &goes_on()).unwrap(), 0);
         assert_eq!(left(&destination), files);
     }
 }

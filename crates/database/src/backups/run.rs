@@ -73,6 +73,12 @@ impl Backup<'_> {
     ///
     /// [`Error::Destination`], [`Error::Io`], [`Error::Canceled`], or storage fails. Files in places may be there.
     pub fn run(&self, targets: &mut Targets) -> Result<BackupDone> {
+        // Whatever fails after a kill: what was waited for gives up with an error of its own.
+        let canceled = |error| if self.operation.is_killed() { Error::Canceled } else { error };
+        self.make(targets).map_err(canceled)
+    }
+
+    fn make(&self, targets: &mut Targets) -> Result<BackupDone> {
         let (time, folder) = self.name(targets)?;
         let maker = Maker::new(self.database.documents().database_id(), self.task);
         if let Some(previous) = self.previous {
@@ -133,7 +139,7 @@ impl Backup<'_> {
             match marked.and_then(|()| self.write_file(targets, &path, snapshot.as_ref())) {
                 Ok(written) => break written,
                 // The folder may have no room, and the others all the same.
-                Err(error) if is_local && !matches!(error, Error::Canceled) => targets.all[0].error = Some(error),
+                Err(error) if is_local && !self.operation.is_killed() => targets.all[0].error = Some(error),
                 Err(error) => return Err(error),
             }
         };
@@ -160,7 +166,7 @@ impl Backup<'_> {
                     marks.keep(kind);
                     done.result.uploads.extend(upload);
                 }
-                Err(Error::Canceled) => return Err(Error::Canceled),
+                Err(error) if self.operation.is_killed() => return Err(error),
                 Err(error) => targets.all[at].error = Some(error),
             }
         }

@@ -168,7 +168,7 @@ impl Targets {
                     files = missing.len(),
                     "a place of backups was brought up to date"
                 ),
-                Err(Error::Canceled) => return Err(Error::Canceled),
+                Err(_) if operation.is_killed() => return Err(Error::Canceled),
                 Err(error) => self.all[at].error = Some(error),
             }
         }

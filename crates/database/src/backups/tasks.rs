@@ -14,7 +14,7 @@ use documents::Date;
 use parking_lot::{Condvar, Mutex};
 
 use super::configuration::{BackupConfiguration, BackupTask, DestinationKind, DestinationSettings, bad};
-use super::destination::{Destination, IsEnded};
+use super::destination::IsEnded;
 use super::names::Maker;
 use super::run::{Backup, BackupDone};
 use super::status::BackupStatus;
@@ -388,11 +388,6 @@ impl Shared {
             }
         };
         let error = outcome.as_ref().err().cloned();
-        job.operation.end(match outcome {
-            Ok(result) => OperationStatus::Completed(result),
-            Err(Error::Canceled) => OperationStatus::Canceled,
-            Err(error) => OperationStatus::Faulted(Arc::new(error)),
-        });
         let planned = job.task.as_ref().zip(node.as_ref()).map(|(task, node)| {
             let status = node.backup_status(&job.database, task.id).unwrap_or_default();
             (task.id, status)
@@ -400,6 +395,11 @@ impl Shared {
         // Who waits for the backup may let go of the node next, and open it again: this handle is gone by then. The node may also end with
         // this handle; it waits for all threads but its own.
         drop(node);
+        job.operation.end(match outcome {
+            Ok(result) => OperationStatus::Completed(result),
+            Err(Error::Canceled) => OperationStatus::Canceled,
+            Err(error) => OperationStatus::Faulted(Arc::new(error)),
+        });
         match planned {
             Some((task, status)) => {
                 self.plan_again(&job.database, task, error.as_ref(), status, Some(&job.operation));
@@ -527,7 +527,7 @@ impl Shared {
         if let Some(task) = &job.task {
             node.put_backup_status(&job.database, &status)?;
             if let Ok(done) = &made {
-                self.remove_old(&database, task, (node, &status), &done.failures, open);
+                self.remove_old((node, &database), task, &status, &done.failures, &is_ended);
             }
         }
         let done = made?;
@@ -554,27 +554,34 @@ impl Shared {
     /// * `failures`: places that lack the last backup. What they have stays.
     fn remove_old(
         &self,
-        database: &Database,
+        (node, database): (&Databases, &Database),
         task: &BackupTask,
-        (node, status): (&Databases, &BackupStatus),
+        status: &BackupStatus,
         failures: &[(DestinationKind, Error)],
-        open: impl Fn(&DestinationSettings) -> Result<Arc<dyn Destination>>,
+        is_ended: &IsEnded,
     ) {
         let of = (database.name(), node.node_tag());
         let maker = Maker::new(database.documents().database_id(), task.id);
         let lacks = |kind| failures.iter().any(|(failed, _)| *failed == kind);
         for settings in task.configuration.destinations.iter().filter(|settings| !lacks(settings.kind)) {
-            let removed = open(settings).and_then(|place| {
-                let removed =
-                    retention::remove_old(&*place, (of.0, &maker), &status.folder, self.clock.now(), task.retention)?;
+            let removed = node.open_destination(settings).and_then(|place| {
+                let place = place.ending_when(is_ended.clone());
+                let removed = retention::remove_old(
+                    &*place,
+                    (of.0, &maker),
+                    &status.folder,
+                    self.clock.now(),
+                    task.retention,
+                    is_ended,
+                )?;
                 if task.is_archived {
                     let current = node.system.archive_state(of.0, task.id)?.map(|state| state.folder);
-                    archive::prune(&*place, of, current.as_deref())?;
+                    archive::prune(&*place, of, current.as_deref(), is_ended)?;
                 }
                 Ok(removed)
             });
             match removed {
-                Ok(0) => {}
+                Ok(0) | Err(Error::Canceled) => {}
                 Ok(folders) => tracing::info!(database = of.0, task = task.name, folders, "old backups removed"),
                 Err(error) => {
                     tracing::warn!(database = of.0, task = task.name, %error, "old backups were not removed");

@@ -1,4 +1,4 @@
-//! Turns of backups that read a database and compress it: a few at once, however many there are.
+//! Turns: a backup has one while it reads its database and compresses it, so that few do so at once, however many backups go on.
 
 use parking_lot::{Condvar, Mutex};
 
@@ -25,17 +25,19 @@ impl Turns {
     ///
     /// # Errors
     ///
-    /// [`Error::Canceled`]: the operation was killed meanwhile.
+    /// [`Error::Canceled`]: the operation was killed.
     pub fn take(&self, operation: &Operation) -> Result<Turn<'_>> {
         let mut free = self.free.lock();
-        while *free == 0 {
+        loop {
             if operation.is_killed() {
                 return Err(Error::Canceled);
             }
+            if *free > 0 {
+                *free -= 1;
+                return Ok(Turn(self));
+            }
             self.freed.wait_for(&mut free, KILL_CHECK_EVERY);
         }
-        *free -= 1;
-        Ok(Turn(self))
     }
 }
 
@@ -69,6 +71,6 @@ mod tests {
             drop(taken.pop());
             turn.join().unwrap().unwrap();
         });
-        assert_eq!(*turns.free.lock(), 1);
+        assert_eq!(*turns.free.lock(), BACKUPS_WRITTEN_AT_ONCE_MAX - taken.len());
     }
 }

@@ -4,9 +4,9 @@ use std::fmt;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rookery_database::backups::{
     Destination, DestinationError, DestinationSettings, FolderDestination, IsEnded, OpenDestination, RestorePoint,
@@ -24,8 +24,10 @@ struct Store {
     is_down: Arc<AtomicBool>,
     /// Takes no backups.
     is_full: Arc<AtomicBool>,
-    /// Does not answer.
+    /// Does not answer whoever stores a file.
     hangs: Arc<AtomicBool>,
+    /// How many wait for such an answer, or have.
+    waited: Arc<AtomicUsize>,
     is_ended: IsEnded,
     /// The folders that were listed.
     listed: Arc<Mutex<Vec<String>>>,
@@ -39,17 +41,11 @@ impl fmt::Debug for Store {
 
 impl Store {
     fn new(folder: &Path) -> Store {
-        let (is_down, is_full, hangs, listed) = Default::default();
-        Store { folder: folder.to_owned(), is_down, is_full, hangs, is_ended: Arc::new(|| false), listed }
+        let (is_down, is_full, hangs, waited, listed) = Default::default();
+        Store { folder: folder.to_owned(), is_down, is_full, hangs, waited, is_ended: Arc::new(|| false), listed }
     }
 
     fn check(&self, is_refused: bool, operation: &'static str, path: &str) -> Result<FolderDestination> {
-        while self.hangs.load(Ordering::Relaxed) {
-            if (self.is_ended)() {
-                return Err(Error::Canceled);
-            }
-            std::thread::yield_now();
-        }
         if is_refused || self.is_down.load(Ordering::Relaxed) {
             let (path, reason) = (path.to_owned(), "the store is down".to_owned());
             return Err(Error::Destination(DestinationError { operation, path, place: self.place(), reason }));
@@ -75,6 +71,11 @@ impl Destination for Store {
     }
 
     fn put(&self, path: &str, file: &mut File, size: u64, sent: &mut dyn FnMut(u64) -> Result<()>) -> Result<()> {
+        if self.hangs.load(Ordering::Relaxed) {
+            self.waited.fetch_add(1, Ordering::Relaxed);
+            until(|| (self.is_ended)().then_some(()));
+            return Err(Error::Canceled);
+        }
         let is_refused = self.is_full.load(Ordering::Relaxed) && path.ends_with("backup");
         self.check(is_refused, "store", path)?.put(path, file, size, sent)
     }
@@ -98,6 +99,18 @@ impl Destination for Store {
 
     fn ending_when(&self, is_ended: IsEnded) -> Arc<dyn Destination> {
         Arc::new(Store { is_ended, ..self.clone() })
+    }
+}
+
+/// Waits for what other threads do, and fails if that takes too long.
+fn until<T>(look: impl Fn() -> Option<T>) -> T {
+    let begin = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(begin.elapsed() < Duration::from_secs(60), "it did not happen");
+        std::thread::yield_now();
     }
 }
 
@@ -259,15 +272,13 @@ fn a_store_that_hangs_holds_up_its_own_backups_alone_and_a_kill_ends_them() {
         let (_, id) = node.databases.put_backup_task(name, &task, None).unwrap();
         node.databases.begin_backup_of_task(name, id, true).unwrap().operation
     };
-    let end = |operation: &Operation| loop {
-        match operation.status() {
-            OperationStatus::InProgress => std::thread::yield_now(),
-            status => return status,
-        }
+    let end = |operation: &Operation| {
+        until(|| Some(operation.status()).filter(|status| !matches!(status, OperationStatus::InProgress)))
     };
     store.hangs.store(true, Ordering::Relaxed);
     let hanging: Vec<Arc<Operation>> =
         ["one", "two", "three"].iter().map(|name| begin(name, r#""S3Settings":{"BucketName":"b"}"#)).collect();
+    until(|| (store.waited.load(Ordering::Relaxed) == hanging.len()).then_some(()));
     let place = node.place.join("four");
     let local = begin("four", &format!(r#""LocalSettings":{{"FolderPath":"{}"}}"#, place.display()));
     assert!(matches!(end(&local), OperationStatus::Completed(_)));

@@ -243,7 +243,9 @@ fn waits_for_a_store_end_when_nobody_wants_its_answer() {
     let error = reading.read_to_end(&mut Vec::new()).unwrap_err();
     assert!(matches!(error.downcast::<Error>(), Ok(Error::Canceled)));
     assert!(matches!(place.list(""), Err(Error::Canceled)));
+    assert!(matches!(place.top(), Err(Error::Canceled)));
     assert!(matches!(place.get("x").map(drop), Err(Error::Canceled)));
+    assert!(matches!(put(&*place, "y", &bytes(10)), Err(Error::Canceled)));
 }
 
 #[test]

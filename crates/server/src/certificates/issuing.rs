@@ -1,7 +1,8 @@
 //! Making certificates: a private authority, and the certificates of a server and of its clients that the authority signs.
 //!
 //! The keys that an authority signs are of P-256 (ECDSA): every published client takes them as PFX files, and a handshake costs the
-//! server a tenth of one with RSA. Clients that ask the server itself for a certificate read the PEM file of an RSA key.
+//! server a tenth of one with RSA. A certificate that the server makes on request has an RSA key: in PEM files the clients for Node.js and
+//! Java read no others.
 
 use std::fmt::Display;
 use std::net::IpAddr;

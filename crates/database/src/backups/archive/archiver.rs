@@ -269,7 +269,8 @@ impl Shared {
             }
         };
         match &archived {
-            Err(Error::Canceled | Error::Missing { .. } | Error::Disabled { .. }) | Ok(_) => {}
+            Err(Error::Missing { .. } | Error::Disabled { .. }) | Ok(_) => {}
+            Err(Error::Canceled) if deadline.is_none() => {}
             Err(error) => tracing::warn!(database, %error, "the journal was not archived"),
         }
         // The node may end with this handle; it waits for all threads but its own.
