@@ -314,8 +314,8 @@ mod tests {
             ("GET /admin/databases?name=ours", "", 403),
             ("GET /metrics", "", 403),
             ("GET /topology?name=ours", "", 200),
-            ("GET /topology?name=theirs", "", 503),
-            ("GET /topology?name=none", "", 503),
+            ("GET /topology?name=theirs", "", 403),
+            ("GET /topology?name=none", "", 403),
         ] {
             let answer = call(&server.node, &identity, line, body).await;
             assert_eq!(answer.0, status, "{line}: {}", answer.1);

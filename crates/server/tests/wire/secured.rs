@@ -202,9 +202,10 @@ pub fn call(stream: impl Read + Write, line: &str, body: &str) -> Option<Answer>
 /// The same with more lines in the head.
 pub fn call_with(mut stream: impl Read + Write, line: &str, headers: &str, body: &str) -> Option<Answer> {
     let size = body.len();
-    let head =
-        format!("{line} HTTP/1.1\r\nHost: db.example\r\n{headers}Connection: close\r\nContent-Length: {size}\r\n\r\n");
-    stream.write_all(head.as_bytes()).ok()?;
-    stream.write_all(body.as_bytes()).ok()?;
+    let request = format!(
+        "{line} HTTP/1.1\r\nHost: db.example\r\n{headers}Connection: close\r\nContent-Length: {size}\r\n\r\n{body}"
+    );
+    // Head and body at once: the server may refuse by the head, and be gone before the body is sent.
+    stream.write_all(request.as_bytes()).ok()?;
     read_answer(&mut BufReader::new(stream), false)
 }
