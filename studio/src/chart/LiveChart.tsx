@@ -127,7 +127,7 @@ export default function LiveChart({ title, times, lines, format, topMin, increme
           </b>
         ))}
       </p>
-      <div ref={sized}>
+      <div ref={sized} style={{ minHeight: HEIGHT }}>
         <div ref={box} role="img" aria-label={`${title} in the last four minutes, now ${words}`} />
       </div>
     </section>

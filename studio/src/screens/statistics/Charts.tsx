@@ -1,10 +1,9 @@
 // The live charts: writes, requests, how long they take, memory and disk.
-import { lazy, Suspense, useMemo } from "react";
+import { lazy, useMemo } from "react";
 import { serverOf, type Latency, type Live, type ServerCounters } from "../../api/node";
 import { percentile, since } from "../../chart/percentiles";
 import { duration, rate, size } from "../../format/format";
 import { lastEtag, rates, requestsOf, useLive } from "../../shell/live";
-import { Loading } from "../../shell/states";
 import styles from "./statistics.module.css";
 
 const LiveChart = lazy(() => import("../../chart/LiveChart"));
@@ -73,32 +72,30 @@ export function Charts({ database }: { database: string }) {
   const times = series.after;
   return (
     <div className={styles.charts}>
-      <Suspense fallback={<Loading what="charts" />}>
-        <LiveChart title="Writes per second" times={times} lines={series.writes} format={rate} topMin={5} />
-        <LiveChart title="Requests per second" times={times} lines={series.requests} format={rate} topMin={5} />
-        {series.isOfServer && (
-          <>
-            <LiveChart title="Read latency, whole server" times={times} lines={series.reads} format={duration} topMin={1} />
-            <LiveChart title="Write latency, whole server" times={times} lines={series.changes} format={duration} topMin={1} />
-            <LiveChart
-              title="Memory, whole server"
-              times={times}
-              lines={series.memory}
-              format={size}
-              topMin={16 << 20}
-              increments={BYTES}
-            />
-            <LiveChart
-              title="Disk per second, whole server"
-              times={times}
-              lines={series.disk}
-              format={size}
-              topMin={64 << 10}
-              increments={BYTES}
-            />
-          </>
-        )}
-      </Suspense>
+      <LiveChart title="Writes per second" times={times} lines={series.writes} format={rate} topMin={5} />
+      <LiveChart title="Requests per second" times={times} lines={series.requests} format={rate} topMin={5} />
+      {series.isOfServer && (
+        <>
+          <LiveChart title="Read latency, whole server" times={times} lines={series.reads} format={duration} topMin={1} />
+          <LiveChart title="Write latency, whole server" times={times} lines={series.changes} format={duration} topMin={1} />
+          <LiveChart
+            title="Memory, whole server"
+            times={times}
+            lines={series.memory}
+            format={size}
+            topMin={16 << 20}
+            increments={BYTES}
+          />
+          <LiveChart
+            title="Disk per second, whole server"
+            times={times}
+            lines={series.disk}
+            format={size}
+            topMin={64 << 10}
+            increments={BYTES}
+          />
+        </>
+      )}
     </div>
   );
 }

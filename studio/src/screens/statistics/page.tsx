@@ -1,6 +1,7 @@
 // How a database does: live charts, what takes the space, its journal and readers, what was slow, and numbers about it.
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
+import { Suspense } from "react";
 import { storageReport } from "../../api/diagnostics";
 import { statistics, type DatabaseStatistics } from "../../api/statistics";
 import { serverOf } from "../../api/node";
@@ -44,31 +45,34 @@ export function Statistics() {
           <Loading what="statistics" />
         )
       ) : (
-        <div className={styles.page}>
-          <Charts database={database} />
-          {storage.data ? (
-            <>
-              <Space database={database} areas={storage.data.Results} fileSize={storage.data.SizeInBytes} />
-              <Storage areas={storage.data.Results} />
-            </>
-          ) : storage.error ? (
-            <Failed what="The storage report cannot be read" error={storage.error} retry={() => void storage.refetch()} />
-          ) : (
-            may("Admin", database) && <Loading what="the storage report" />
-          )}
-          {isOperator && (
-            <section className={styles.panel} aria-labelledby="slow">
-              <h2 id="slow">
-                Slow requests and queries
-                <Link to="/server" search={{ tab: "slow" }}>
-                  of the whole server
-                </Link>
-              </h2>
-              <SlowRequests database={database} countMax={20} />
-            </section>
-          )}
-          <Numbers database={database} data={data} />
-        </div>
+        // Nothing is shown before the code of the charts is there: what is below them would move away from who is about to click it.
+        <Suspense fallback={<Loading what="charts" />}>
+          <div className={styles.page}>
+            <Charts database={database} />
+            {storage.data ? (
+              <>
+                <Space database={database} areas={storage.data.Results} fileSize={storage.data.SizeInBytes} />
+                <Storage areas={storage.data.Results} />
+              </>
+            ) : storage.error ? (
+              <Failed what="The storage report cannot be read" error={storage.error} retry={() => void storage.refetch()} />
+            ) : (
+              may("Admin", database) && <Loading what="the storage report" />
+            )}
+            {isOperator && (
+              <section className={styles.panel} aria-labelledby="slow">
+                <h2 id="slow">
+                  Slow requests and queries
+                  <Link to="/server" search={{ tab: "slow" }}>
+                    of the whole server
+                  </Link>
+                </h2>
+                <SlowRequests database={database} countMax={20} />
+              </section>
+            )}
+            <Numbers database={database} data={data} />
+          </div>
+        </Suspense>
       )}
     </Screen>
   );
