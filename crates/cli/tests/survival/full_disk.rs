@@ -132,7 +132,7 @@ pub fn fill_all(path: &Path) {
     }
 }
 
-/// Monitors learn that there is no room, and in `resume` that there is some.
+/// The health check fails while the disk is full. `resume` checks that it passes again afterwards.
 fn check_health(server: &Server) {
     let mut client = server.client();
     let large = format!("{{\"Text\":\"{}\"}}", "x".repeat(4 << 20));
@@ -145,7 +145,7 @@ fn check_health(server: &Server) {
             return;
         }
     }
-    panic!("nobody is told that there is no room");
+    panic!("the health check passes although the disk is full");
 }
 
 /// Whoever has no room can make some.

@@ -392,8 +392,8 @@ impl Shared {
             let status = node.backup_status(&job.database, task.id).unwrap_or_default();
             (task.id, status)
         });
-        // Who waits for the backup may let go of the node next, and open it again: this handle is gone by then. The node may also end with
-        // this handle; it waits for all threads but its own.
+        // Dropped before the backup counts as ended: a caller that waits for the end may then close the node and open it again. If this is
+        // the last handle, the node closes here, and waits for all of its threads but this one.
         drop(node);
         job.operation.end(match outcome {
             Ok(result) => OperationStatus::Completed(result),

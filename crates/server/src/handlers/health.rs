@@ -5,7 +5,7 @@
 //!   "Databases":[{"Name","Reason"}]}`. Anyone may ask, as probes of load balancers do; a caller learns the names of the databases that it
 //!   may read, and the count of all. A database that was not asked for since the start is not looked at.
 //! * `GET /databases/{name}/healthcheck`: 204 while the database takes writes, else the error of those: 503, or 507 while
-//!   there is no room. Clients poll it.
+//!   the disk is full. Clients poll it.
 
 use database::{RefusingDatabase, WriteRefusal};
 use hyper::StatusCode;
