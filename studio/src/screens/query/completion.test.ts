@@ -119,6 +119,12 @@ test("loaded documents have their fields, in scripts too", async () => {
   expect(await labelsAt("from Orders as o where o.", false)).toContain("o.Company");
 });
 
+test("a point behind a loaded document asks for its fields, also if the names before it come late", async () => {
+  const result = await resultAt("from Orders as o load o.Company as c select { n: c", false);
+  const isValidFor = result!.validFor as (word: string) => boolean;
+  expect(["c", "co", "o.C", "c."].map((word) => isValidFor(word))).toEqual([true, true, true, false]);
+});
+
 test("arguments of facets, places and vectors have functions of their own", async () => {
   expect(await labelsAt("from Cities where spatial.within(Location, ")).toContain("spatial.circle(");
   expect(await labelsAt("from index 'Orders/ByCompany' select facet(Company, ")).toContain("sum(");

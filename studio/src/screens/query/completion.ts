@@ -141,7 +141,12 @@ export function completion(known: Known): CompletionSource {
       (place.kind === "source" || place.kind === "operand" || (place.kind === "value" && place.field !== undefined)) &&
       /[\s(,]$/.test(text.slice(0, typed.from));
     if (isEmpty && !context.explicit && !isExpected) return null;
-    const result = (options: Completion[]): CompletionResult => ({ from: typed.from, options, validFor: VALID });
+    const loads = loadsOf(text);
+    const loadedIn = (word: string) => loads.find((load) => word.startsWith(`${load.alias}.`));
+    const loaded = loadedIn(typed.text);
+    // The point behind a loaded document asks for its fields, also while the names before it are still on their way.
+    const validFor = (word: string) => VALID.test(word) && loadedIn(word) === loaded;
+    const result = (options: Completion[]): CompletionResult => ({ from: typed.from, options, validFor });
     const parameters = () => {
       const used = parametersOf(text.slice(0, typed.from) + text.slice(typed.to));
       return [...new Set([...known.parameters(), ...used])].map((name) =>
@@ -151,8 +156,6 @@ export function completion(known: Known): CompletionSource {
     if (typed.text.startsWith("$")) return result(parameters());
 
     const isGrouped = /\bgroup\s+by\b/i.test(text);
-    const loads = loadsOf(text);
-    const loaded = loads.find((load) => typed.text.startsWith(`${load.alias}.`));
     if (loaded && source.collection !== undefined && (place.kind === "operand" || place.kind === "script")) {
       const names = await known.fieldsBehind(source.collection, bare(loaded.path));
       return result(names.map((name) => option("property", "field", BOOST.expected)(`${loaded.alias}.${name}`)));
