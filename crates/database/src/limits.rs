@@ -261,6 +261,8 @@ pub(crate) const SERVER_WIDE_EXCLUDED_MAX: usize = 4096;
 pub(crate) const BACKUPS_AT_ONCE_MAX: usize = 4;
 /// Folders of a place that are listed at once.
 pub(crate) const LISTS_AT_ONCE_MAX: usize = 8;
+/// Folders of a place, other than those of backups and archives, that are looked into for such.
+pub(crate) const FOLDERS_SURVEYED_MAX: usize = 10_000;
 /// Backups among these that read a database and compress it.
 pub(crate) const BACKUPS_WRITTEN_AT_ONCE_MAX: usize = 2;
 /// How often a thread that waits asks whether its operation was killed.

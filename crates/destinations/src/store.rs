@@ -6,11 +6,11 @@ use std::io::Read;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use database::backups::{Destination, DestinationError, DestinationKind, IsEnded, StoredFile, Top};
+use database::backups::{Contents, Destination, DestinationError, DestinationKind, IsEnded, StoredFile};
 use database::{Error, Result};
 use futures_util::TryStreamExt;
 use object_store::path::Path;
-use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt};
+use object_store::{ListResult, ObjectMeta, ObjectStore, ObjectStoreExt};
 use tokio::time::{Instant, sleep};
 
 use crate::failure::Failure;
@@ -124,6 +124,18 @@ impl ObjectDestination {
         })
     }
 
+    /// Gives the path of what the store has at a location, below this destination.
+    fn below(&self) -> impl Fn(&Path) -> Option<String> + Copy + use<> {
+        let root_size = if self.root.is_empty() { 0 } else { self.root.len() + 1 };
+        move |location| location.as_ref().get(root_size..).map(str::to_owned)
+    }
+
+    /// Gives an object of the store as a file of this destination.
+    fn stored(&self) -> impl Fn(ObjectMeta) -> Option<StoredFile> + Copy + use<> {
+        let below = self.below();
+        move |object| Some(StoredFile { path: below(&object.location)?, size: object.size })
+    }
+
     /// # Errors
     ///
     /// [`Error::Canceled`]: what the place is used for ended.
@@ -159,8 +171,7 @@ impl Destination for ObjectDestination {
     fn list(&self, folder: &str) -> Result<Vec<StoredFile>> {
         let prefix = self.location("list", folder)?;
         let prefix = Some(prefix).filter(|prefix| !prefix.as_ref().is_empty());
-        let root_size = if self.root.is_empty() { 0 } else { self.root.len() + 1 };
-        let store = self.store.clone();
+        let (store, stored) = (self.store.clone(), self.stored());
         let listed = self.persist(move || {
             let mut objects = store.list(prefix.as_ref());
             async move {
@@ -169,9 +180,7 @@ impl Destination for ObjectDestination {
                     if files.len() == FILES_LISTED_MAX {
                         return Ok(None);
                     }
-                    if let Some(path) = object.location.as_ref().get(root_size..) {
-                        files.push(StoredFile { path: path.to_owned(), size: object.size });
-                    }
+                    files.extend(stored(object));
                 }
                 Ok(Some(files))
             }
@@ -188,21 +197,19 @@ impl Destination for ObjectDestination {
         }
     }
 
-    fn top(&self) -> Result<Top> {
-        let prefix = self.location("list", "")?;
+    fn look_into(&self, folder: &str) -> Result<Contents> {
+        let prefix = self.location("list", folder)?;
         let prefix = Some(prefix).filter(|prefix| !prefix.as_ref().is_empty());
         let store = self.store.clone();
         let listed = self.persist(move || {
             let (store, prefix) = (store.clone(), prefix.clone());
             async move { store.list_with_delimiter(prefix.as_ref()).await }
         })?;
-        let listed = listed.map_err(|error| self.failed("list", "", &error))?;
-        let file =
-            |object: ObjectMeta| Some(StoredFile { path: object.location.filename()?.to_owned(), size: object.size });
-        let name = |folder: Path| Some(folder.parts().next_back()?.as_ref().to_owned());
-        Ok(Top {
-            files: listed.objects.into_iter().filter_map(file).collect(),
-            folders: listed.common_prefixes.into_iter().filter_map(name).collect(),
+        let ListResult { common_prefixes, objects, .. } =
+            listed.map_err(|error| self.failed("list", folder, &error))?;
+        Ok(Contents {
+            files: objects.into_iter().filter_map(self.stored()).collect(),
+            folders: common_prefixes.iter().filter_map(self.below()).collect(),
         })
     }
 

@@ -6,15 +6,13 @@ use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::thread;
 
 use documents::Feature;
 
 use super::configuration::DestinationSettings;
 use super::failure::DestinationError;
-use super::names;
 use super::spool::{PARTIAL, Spool};
-use crate::limits::LISTS_AT_ONCE_MAX;
+use super::{archive, names};
 use crate::{Error, Result};
 
 /// A file in a destination.
@@ -26,12 +24,12 @@ pub struct StoredFile {
     pub size: u64,
 }
 
-/// What a destination has directly.
+/// What a folder has directly.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Top {
-    /// Files that are in no folder.
+pub struct Contents {
+    /// Its files.
     pub files: Vec<StoredFile>,
-    /// The names of folders.
+    /// The paths of the folders in it, below the destination.
     pub folders: Vec<String>,
 }
 
@@ -61,12 +59,13 @@ pub trait Destination: Send + Sync + Debug {
     /// [`Error::Destination`]
     fn list(&self, folder: &str) -> Result<Vec<StoredFile>>;
 
-    /// What the destination has directly, in no order.
+    /// What a folder has directly, in no order; `""`: the destination itself. A folder that is not there has nothing. One with another name
+    /// than those of backups has nothing either if it cannot be read.
     ///
     /// # Errors
     ///
     /// [`Error::Destination`]
-    fn top(&self) -> Result<Top>;
+    fn look_into(&self, folder: &str) -> Result<Contents>;
 
     /// Reads a file.
     ///
@@ -133,22 +132,21 @@ impl FolderDestination {
         self.folder.join(path)
     }
 
-    /// * `is_required`: false: a folder that cannot be read has no files.
-    fn collect(&self, folder: &Path, is_required: bool, files: &mut Vec<StoredFile>) -> io::Result<()> {
+    /// Adds what a folder has directly. Names that are no text are left out.
+    fn read_into(&self, folder: &Path, contents: &mut Contents) -> io::Result<()> {
         let entries = match entries_of(folder) {
-            // Such as `lost+found`.
-            Err(error) if !is_required => {
+            // Such as `lost+found`. Without one of our own a list would say that its backups are gone.
+            Err(error) if folder != self.folder && !is_own_path(folder) => {
                 tracing::warn!(folder = %folder.display(), %error, "a folder beside backups cannot be read and is passed over");
                 return Ok(());
             }
             entries => entries?,
         };
         for (path, metadata) in entries {
-            if metadata.is_dir() {
-                // Without one of our own a list would say that its backups are gone.
-                self.collect(&path, is_own_path(&path), files)?;
-            } else if let Some(path) = path.strip_prefix(&self.folder).ok().and_then(Path::to_str) {
-                files.push(StoredFile { path: path.to_owned(), size: metadata.len() });
+            let Some(path) = path.strip_prefix(&self.folder).ok().and_then(Path::to_str) else { continue };
+            match metadata.is_dir() {
+                true => contents.folders.push(path.to_owned()),
+                false => contents.files.push(StoredFile { path: path.to_owned(), size: metadata.len() }),
             }
         }
         Ok(())
@@ -204,23 +202,19 @@ impl Destination for FolderDestination {
     }
 
     fn list(&self, folder: &str) -> Result<Vec<StoredFile>> {
-        let mut files = Vec::new();
-        let path = self.path_of(folder);
-        let is_required = folder.is_empty() || is_own_path(&path);
-        self.collect(&path, is_required, &mut files).map_err(self.failed("list", folder))?;
-        Ok(files)
+        let mut found = self.look_into(folder)?;
+        while let Some(below) = found.folders.pop() {
+            let path = self.path_of(&below);
+            self.read_into(&path, &mut found).map_err(self.failed("list", &below))?;
+        }
+        Ok(found.files)
     }
 
-    fn top(&self) -> Result<Top> {
-        let mut top = Top::default();
-        for (path, metadata) in entries_of(&self.folder).map_err(self.failed("list", ""))? {
-            let Some(name) = path.file_name().and_then(OsStr::to_str).map(str::to_owned) else { continue };
-            match metadata.is_dir() {
-                true => top.folders.push(name),
-                false => top.files.push(StoredFile { path: name, size: metadata.len() }),
-            }
-        }
-        Ok(top)
+    fn look_into(&self, folder: &str) -> Result<Contents> {
+        let mut contents = Contents::default();
+        let path = if folder.is_empty() { self.folder.clone() } else { self.path_of(folder) };
+        self.read_into(&path, &mut contents).map_err(self.failed("list", folder))?;
+        Ok(contents)
     }
 
     fn get(&self, path: &str) -> Result<Box<dyn Read + Send>> {
@@ -232,10 +226,9 @@ impl Destination for FolderDestination {
         match fs::remove_file(&file) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.failed("remove", path)(error)),
             _ => {
-                // The folder of a backup goes with its last file; one that has others stays.
-                if let Some(folder) = file.parent().filter(|folder| *folder != self.folder) {
-                    let _ = fs::remove_dir(folder);
-                }
+                // The folder of a backup goes with its last file, that of an archive with its last day; one that has others stays.
+                let folders = file.ancestors().skip(1).take_while(|folder| *folder != self.folder);
+                folders.map(fs::remove_dir).take_while(io::Result::is_ok).for_each(drop);
                 Ok(())
             }
         }
@@ -265,37 +258,16 @@ pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// Whether a folder has the name of one with backups or with an archive.
+/// Whether a folder has the name of one with backups or with an archive, or of a day of an archive.
 fn is_own_path(path: &Path) -> bool {
-    let name = path.file_name().and_then(OsStr::to_str);
-    name.is_some_and(|name| names::parse_folder(name).is_some() || super::archive::is_folder(name))
+    let is_day =
+        || archive::is_day(name_of(path)) && path.parent().is_some_and(|parent| archive::is_folder(name_of(parent)));
+    names::parse_folder(name_of(path)).is_some() || archive::is_folder(name_of(path)) || is_day()
 }
 
-/// The files of a destination that are in no folder, or in one of those that are asked for: archives have many more files than backups.
-///
-/// # Errors
-///
-/// [`Error::Destination`]
-pub(super) fn list_wanted(place: &dyn Destination, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<StoredFile>> {
-    let Top { mut files, folders } = place.top()?;
-    let wanted: Vec<&String> = folders.iter().filter(|folder| is_wanted(folder)).collect();
-    if wanted.len() == folders.len() {
-        // One list is quicker than one of each folder.
-        return place.list("");
-    }
-    for folders in wanted.chunks(LISTS_AT_ONCE_MAX) {
-        let listed: Vec<Result<Vec<StoredFile>>> = thread::scope(|scope| {
-            let lists: Vec<_> = folders.iter().map(|folder| scope.spawn(|| place.list(folder))).collect();
-            let joined = lists.into_iter().map(thread::ScopedJoinHandle::join);
-            joined.map(|list| list.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
-        });
-        for list in listed {
-            files.append(&mut list?);
-        }
-    }
-    Ok(files)
+fn name_of(path: &Path) -> &str {
+    path.file_name().and_then(OsStr::to_str).unwrap_or_default()
 }
-
 #[cfg(all(test, unix))]
 mod tests {
     use rustix::fs::{CWD, FileType, Mode, OFlags, mkdirat, mknodat, openat};

@@ -21,7 +21,7 @@
 //!   they may write. `status`: what is remembered of each.
 //! * `snapshot`: the other kind of file, an image of the storage.
 //! * `archive`: the journal, beside the backups of a task with `PointInTime`.
-//! * `points` and `restore`: the way back; `restored_record`: what of the settings comes along.
+//! * `survey`: what a place has. `points` and `restore`: the way back; `restored_record`: what of the settings comes along.
 
 mod administration;
 mod archive;
@@ -42,6 +42,7 @@ mod server_wide;
 mod snapshot;
 mod spool;
 mod status;
+mod survey;
 mod targets;
 mod tasks;
 mod turns;
@@ -54,7 +55,7 @@ pub use configuration::{
 };
 pub(crate) use configuration::{PERIODIC_BACKUPS, check_tasks};
 pub(crate) use destination::FoldersOnly;
-pub use destination::{Destination, FolderDestination, IsEnded, OpenDestination, StoredFile, Top};
+pub use destination::{Contents, Destination, FolderDestination, IsEnded, OpenDestination, StoredFile};
 pub use failure::DestinationError;
 pub use names::{BackupName, FileKind};
 pub use points::RestorePoint;

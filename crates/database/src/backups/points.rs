@@ -2,9 +2,9 @@
 
 use documents::Date;
 
-use super::archive;
-use super::destination::{Destination, list_wanted};
+use super::destination::Destination;
 use super::names::{self, BackupName, FileKind};
+use super::survey::{Survey, files_of};
 use crate::Result;
 
 /// A state that a backup can bring back: that after one of its files.
@@ -40,7 +40,8 @@ impl RestorePoint {
     /// [`Error::Destination`](crate::Error::Destination)
     pub fn all(destination: &dyn Destination) -> Result<Vec<RestorePoint>> {
         let mut files: Vec<(String, BackupName, String, u64)> = Vec::new();
-        for file in list_wanted(destination, |folder| !archive::is_folder(folder))? {
+        let found = Survey::of(destination)?;
+        for file in found.files.into_iter().chain(files_of(destination, &found.backups)?) {
             let (folder, name) = file.path.rsplit_once('/').unwrap_or(("", &file.path));
             if let Some(backup) = BackupName::parse(name) {
                 files.push((folder.to_owned(), backup, name.to_owned(), file.size));

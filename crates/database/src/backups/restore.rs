@@ -92,9 +92,8 @@ impl Databases {
         let refused = |rule: String| bad(format!("{place} cannot be restored: {rule}"));
         let (files, plan) = match request.until {
             None => {
-                let names = request.source.list("")?.into_iter().map(|file| file.path);
-                let own = names.filter(|path| !path.contains('/'));
-                (points::chain(own, request.last_file.as_deref()).map_err(&refused)?, None)
+                let names = request.source.look_into("")?.files.into_iter().map(|file| file.path);
+                (points::chain(names, request.last_file.as_deref()).map_err(&refused)?, None)
             }
             Some(until) => {
                 let plan = Timeline::plan(&*request.source, request.of_database.as_deref(), until)?;

@@ -9,9 +9,10 @@ use std::time::Duration;
 
 use documents::Date;
 
-use super::destination::{Destination, IsEnded, list_wanted};
+use super::destination::{Destination, IsEnded};
 use super::names::{self, BackupName, Maker};
 use super::spool::PARTIAL;
+use super::survey::{Survey, files_of};
 use crate::{Error, Result};
 
 /// Removes what a task made that is older than `age`, and what backups of its database left that did not end.
@@ -34,9 +35,9 @@ pub(crate) fn remove_old(
     is_ended: &IsEnded,
 ) -> Result<u64> {
     let mut folders: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    let is_wanted =
-        |folder: &str| folder != current && names::parse_folder(folder).is_some_and(|(_, of, _)| of == database);
-    for file in list_wanted(destination, is_wanted)? {
+    let mut found = Survey::of_top(destination)?.backups;
+    found.retain(|folder| folder != current && names::parse_folder(folder).is_some_and(|(_, of, _)| of == database));
+    for file in files_of(destination, &found)? {
         let Some((folder, name)) = file.path.split_once('/') else { continue };
         folders.entry(folder.to_owned()).or_default().push(name.to_owned());
     }

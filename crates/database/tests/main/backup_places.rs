@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use rookery_database::backups::{
-    Destination, DestinationError, DestinationSettings, FolderDestination, IsEnded, OpenDestination, RestorePoint,
-    RestoreRequest, StoredFile, Top,
+    Archive, Contents, Destination, DestinationError, DestinationSettings, FolderDestination, IsEnded, OpenDestination,
+    RestorePoint, RestoreRequest, StoredFile, Until,
 };
-use rookery_database::{Error, Operation, OperationStatus, Result};
+use rookery_database::{Clock, Error, Operation, OperationStatus, Result};
 
 use crate::backups::{MINUTE, NIGHTLY, Node, request, value};
 
@@ -29,7 +29,7 @@ struct Store {
     /// How many wait for such an answer, or have.
     waited: Arc<AtomicUsize>,
     is_ended: IsEnded,
-    /// The folders that were listed.
+    /// The folders that were listed or looked into.
     listed: Arc<Mutex<Vec<String>>>,
 }
 
@@ -85,8 +85,9 @@ impl Destination for Store {
         self.check(false, "list", folder)?.list(folder)
     }
 
-    fn top(&self) -> Result<Top> {
-        self.check(false, "list", "")?.top()
+    fn look_into(&self, folder: &str) -> Result<Contents> {
+        self.listed.lock().unwrap().push(folder.to_owned());
+        self.check(false, "list", folder)?.look_into(folder)
     }
 
     fn get(&self, path: &str) -> Result<Box<dyn Read + Send>> {
@@ -313,4 +314,51 @@ fn who_looks_for_backups_does_not_go_through_archives_nor_through_those_of_other
     assert_eq!(RestorePoint::all(&store).unwrap().len(), 1);
     let of_points = listed();
     assert!(!of_points.is_empty() && !of_points.iter().any(is_archive), "{of_points:?}");
+}
+
+/// A base a day, and no retention: what a restore and a snapshot look at does not grow with the archive.
+#[test]
+fn an_archive_of_many_days_is_read_where_it_is_needed() {
+    const DAYS: u32 = 20;
+    let day = 24 * 60 * MINUTE;
+    let archived = r#""FullBackupFrequency":"0 2 * * *","BackupType":"Snapshot","PointInTime":true"#;
+    let (node, store, task) = node_with(false, archived);
+    assert!(matches!(node.run_now(task, true), OperationStatus::Completed(_)));
+    let mut states = Vec::new();
+    for number in 0..DAYS {
+        node.put(&format!("users/{number}"), "text");
+        // The archive catches up, and the snapshot of the day is made.
+        node.clock.advance(MINUTE);
+        states.push((node.clock.now(), node.documents("shop")));
+        node.clock.advance(day - MINUTE);
+    }
+    let looked_at = || {
+        let mut listed = std::mem::take(&mut *store.listed.lock().unwrap());
+        let is_day = |path: &str| path.rsplit_once('/').is_some_and(|(history, _)| history.contains("-archive-"));
+        listed.retain(|path| is_day(path));
+        listed.len()
+    };
+    looked_at();
+    assert!(matches!(node.run_now(task, true), OperationStatus::Completed(_)));
+    let count = looked_at();
+    assert!(count <= 2, "to clean where nothing is old {count} days were listed");
+    for (time, documents) in [&states[0], &states[11], &states[DAYS as usize - 1]] {
+        let source = Arc::new(store.clone());
+        let request = RestoreRequest {
+            source,
+            until: Some(Until::Time(*time)),
+            disables_tasks: true,
+            ..request("copy", &node.place, None)
+        };
+        node.databases.restore(None, request).unwrap().run().unwrap();
+        assert_eq!(node.documents("copy"), *documents);
+        node.databases.delete(&["copy"], true, None).unwrap();
+        let count = looked_at();
+        assert!((1..=8).contains(&count), "{count} of {DAYS} days were listed");
+    }
+    // Where it ends, and whether it has a gap, all of it tells.
+    let archives = Archive::all(&store).unwrap();
+    let last = node.databases.find("shop").unwrap().documents().environment().last_transaction().0;
+    assert_eq!((archives.len(), archives[0].last), (1, last));
+    assert_eq!(looked_at(), DAYS as usize);
 }

@@ -108,7 +108,7 @@ fn files_are_stored_listed_read_and_removed() {
     assert_eq!(place.list("").unwrap().len(), 4);
     assert_eq!(place.list("zork").unwrap(), []);
     put(&*place, "top", &small).unwrap();
-    let mut top = place.top().unwrap();
+    let mut top = place.look_into("").unwrap();
     top.folders.sort();
     assert_eq!(
         (top.files, top.folders),
@@ -243,7 +243,7 @@ fn waits_for_a_store_end_when_nobody_wants_its_answer() {
     let error = reading.read_to_end(&mut Vec::new()).unwrap_err();
     assert!(matches!(error.downcast::<Error>(), Ok(Error::Canceled)));
     assert!(matches!(place.list(""), Err(Error::Canceled)));
-    assert!(matches!(place.top(), Err(Error::Canceled)));
+    assert!(matches!(place.look_into(""), Err(Error::Canceled)));
     assert!(matches!(place.get("x").map(drop), Err(Error::Canceled)));
     assert!(matches!(put(&*place, "y", &bytes(10)), Err(Error::Canceled)));
 }

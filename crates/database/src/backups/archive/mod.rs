@@ -10,8 +10,9 @@
 //!
 //! ```text
 //! 2026-11-27-02-00-00.rookery-Shop-A-archive-9f86d081884c7d65/
-//!     000000000000002a.2026-11-27-02-00-07-120.rookery-base                            a snapshot with the state of transaction 42
-//!     000000000000002a-0000000000000031.2026-11-27-02-00-12-121.rookery-journal        the transactions 43 to 49
+//!     000000000000002a.2026-11-27-02-00-07-120.rookery-base                               a snapshot with the state of transaction 42
+//!     2026-11-27/
+//!         000000000000002a-0000000000000031.2026-11-27-02-00-12-121.rookery-journal       the transactions 43 to 49
 //! ```
 //!
 //! * `names`: of folders and files.
@@ -34,7 +35,7 @@ mod work;
 
 pub(crate) use archiver::Archiver;
 pub(crate) use host::Host;
-pub(super) use names::is_folder;
+pub(super) use names::{is_day, is_folder};
 pub(crate) use prune::prune;
 pub use state::ArchiveStatus;
 pub(crate) use state::{ArchiveState, places_of};

@@ -15,6 +15,8 @@ const BASE: &str = ".rookery-base";
 const TICKS: u64 = 10_000;
 /// As `2026-11-27-02-00-07-120`.
 const MILLIS_SIZE: usize = TIME_SIZE + 4;
+/// As `2026-11-27`.
+const DAY_SIZE: usize = 10;
 /// As `000000000000002a`.
 const ID_SIZE: usize = 16;
 
@@ -55,6 +57,14 @@ pub(crate) enum ArchiveFile {
 }
 
 impl ArchiveFile {
+    /// Its path below the folder of its history. Each day has a folder of its own, so that a restore lists the days that it needs.
+    pub fn path(self) -> String {
+        match self {
+            ArchiveFile::Base { .. } => self.name(),
+            ArchiveFile::Segment { time, .. } => format!("{}/{}", day(time), self.name()),
+        }
+    }
+
     pub fn name(self) -> String {
         match self {
             ArchiveFile::Base { transaction, time } => format!("{:016x}.{}{BASE}", transaction.0, millis_text(time)),
@@ -85,9 +95,26 @@ impl ArchiveFile {
     }
 }
 
+/// The name of the folder with the segments of a time.
+pub(super) fn day(time: Date) -> String {
+    let mut text = millis_text(time);
+    text.truncate(DAY_SIZE);
+    text
+}
+
+/// Whether a folder has the name of one with the segments of a day.
+pub(in super::super) fn is_day(name: &str) -> bool {
+    name.len() == DAY_SIZE && parse_time(&format!("{name}-00-00-00")).is_some()
+}
+
 /// Whether a folder has the name of one of an archive.
 pub(in super::super) fn is_folder(name: &str) -> bool {
     HistoryName::parse(name).is_some()
+}
+
+/// The name at the end of a path.
+pub(super) fn last_part(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
 }
 
 fn parse_id(text: &str) -> Option<u64> {
@@ -147,8 +174,13 @@ mod tests {
 
     #[test]
     fn a_name_tells_no_earlier_time_than_its_own() {
-        let file = ArchiveFile::Base { transaction: TransactionId(1), time: date("2026-11-27T23:59:59.9990001") };
-        assert_eq!(file.name(), "0000000000000001.2026-11-28-00-00-00-000.rookery-base");
+        let time = date("2026-11-27T23:59:59.9990001");
+        let file = ArchiveFile::Base { transaction: TransactionId(1), time };
+        assert_eq!(file.path(), "0000000000000001.2026-11-28-00-00-00-000.rookery-base");
+        let (after, until) = (TransactionId(1), TransactionId(2));
+        let file = ArchiveFile::Segment { after, until, time, is_encrypted: false };
+        let path = "2026-11-28/0000000000000001-0000000000000002.2026-11-28-00-00-00-000.rookery-journal";
+        assert_eq!(file.path(), path);
     }
 
     #[test]
@@ -166,5 +198,7 @@ mod tests {
         }
         assert_eq!(HistoryName::parse("2026-11-27-02-00-00.ravendb-Shop-A-backup"), None);
         assert_eq!(HistoryName::parse("2026-11-27-02-00-00.rookery-Shop-A-archive-zork"), None);
+        let days = ["2026-11-27", "2026-02-30", "2026-11-2", "2026/11/27", "2026-11-27-02-00-00", "zork-11-27"];
+        assert_eq!(days.map(is_day), [true, false, false, false, false, false]);
     }
 }

@@ -1,14 +1,18 @@
 //! Removing what cannot be restored any more: what lies before the first snapshot of a history that is still there, and what is not whole.
 
-use storage::TransactionId;
+use std::collections::HashSet;
+use std::time::Duration;
 
-use super::super::destination::list_wanted;
 use super::super::names::parse_folder;
 use super::super::spool::PARTIAL;
+use super::super::survey::{Survey, files_of};
 use super::super::{Destination, IsEnded};
-use super::names::{ArchiveFile, HistoryName};
-use super::timeline::{Timeline, base_of};
+use super::names::{ArchiveFile, HistoryName, day, last_part};
+use super::timeline::{BaseFile, History, base_of};
+use crate::clock::later;
 use crate::{Error, Result};
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Removes of the archives of one database and node what no snapshot precedes, since retention removed those, and what a crash cut off;
 /// gives the number of files. Call it from the one thread that makes backups of the database.
@@ -26,44 +30,54 @@ pub(crate) fn prune(
     is_ended: &IsEnded,
 ) -> Result<u64> {
     let is_of = |database: &str, node_tag: &str| (database, node_tag) == of;
-    // Its snapshots too.
-    let is_wanted = |folder: &str| {
-        HistoryName::parse(folder).is_some_and(|history| is_of(&history.database, &history.node_tag))
-            || parse_folder(folder).is_some_and(|(_, database, node_tag)| is_of(database, node_tag))
-    };
-    let files = list_wanted(place, is_wanted)?;
-    let is_there = |path: &str| files.iter().any(|file| file.path == path);
-    let remove = |path: &str| if is_ended() { Err(Error::Canceled) } else { place.remove(path) };
+    let Survey { mut backups, mut archives, .. } = Survey::of_top(place)?;
+    archives.retain(|folder| HistoryName::parse(folder).is_some_and(|name| is_of(&name.database, &name.node_tag)));
+    // With its snapshots.
+    backups.retain(|folder| parse_folder(folder).is_some_and(|(_, database, node_tag)| is_of(database, node_tag)));
+    let snapshots: HashSet<String> = files_of(place, &backups)?.into_iter().map(|file| file.path).collect();
     let mut removed = 0;
-    for file in &files {
-        let Some((folder, name)) = file.path.strip_suffix(PARTIAL).and_then(|path| path.rsplit_once('/')) else {
-            continue;
-        };
-        if HistoryName::parse(folder).is_none() {
-            continue;
+    let mut remove = |path: &str| {
+        if is_ended() {
+            return Err(Error::Canceled);
         }
-        let may_be_written = matches!(ArchiveFile::parse(name), Some(ArchiveFile::Segment { .. }));
-        if !may_be_written || current != Some(folder) {
-            remove(&file.path)?;
-            removed += 1;
-        }
-    }
-    for history in Timeline::of(&files).histories {
-        let mut first: Option<TransactionId> = None;
+        removed += 1;
+        place.remove(path)
+    };
+    for folder in &archives {
+        let Some(history) = History::read(place, folder)? else { continue };
+        history.rests.iter().try_for_each(|path| remove(path))?;
+        let mut first: Option<&BaseFile> = None;
         for base in &history.bases {
-            if is_there(&base_of(place, base)?) {
-                first = Some(first.map_or(base.transaction, |first| first.min(base.transaction)));
-            } else {
-                remove(&base.path)?;
-                removed += 1;
+            match base_of(place, base) {
+                Ok(snapshot) if !snapshots.contains(&snapshot) => remove(&base.path)?,
+                // What it names may be there.
+                Err(Error::BadBackup { rule }) => {
+                    tracing::warn!(database = of.0, path = base.path, rule, "a file of an archive is damaged");
+                    first = first.or(Some(base));
+                }
+                named => _ = named.map(|_| first = first.or(Some(base)))?,
             }
         }
-        let is_current = current == Some(history.name.folder().as_str());
-        for segment in &history.segments {
-            let is_useless = first.map_or(!is_current, |first| segment.until <= first);
-            if is_useless {
-                remove(&segment.path)?;
-                removed += 1;
+        let is_current = current == Some(folder);
+        let is_useless = |until| first.map_or(!is_current, |first| until <= first.transaction);
+        // A clock that was set back a bit may have been behind midnight.
+        let last = first.map(|first| day(later(first.time, DAY)));
+        for path in &history.days {
+            let may_be_useless = last.as_deref().map_or(!is_current, |last| last_part(path) <= last);
+            // A crash cuts off the last one.
+            let may_have_rests = !is_current && history.days.last() == Some(path);
+            if !may_be_useless && !may_have_rests {
+                continue;
+            }
+            for file in place.list(path)? {
+                let whole = file.path.strip_suffix(PARTIAL);
+                let name = last_part(whole.unwrap_or(&file.path));
+                let Some(ArchiveFile::Segment { until, .. }) = ArchiveFile::parse(name) else { continue };
+                // One of the history that goes on may be being written.
+                let goes = if whole.is_some() { !is_current } else { is_useless(until) };
+                if goes {
+                    remove(&file.path)?;
+                }
             }
         }
     }

@@ -7,15 +7,17 @@ use json::Value;
 use storage::TransactionId;
 
 use super::super::configuration::bad;
-use super::super::destination::list_wanted;
 use super::super::encryption::BackupKey;
 use super::super::file;
-use super::super::names::parse_folder;
-use super::super::{Destination, StoredFile};
-use super::names::{ArchiveFile, HistoryName};
+use super::super::spool::PARTIAL;
+use super::super::survey::{Survey, files_of, of_each};
+use super::super::{Contents, Destination, StoredFile};
+use super::names::{ArchiveFile, HistoryName, day, is_day, last_part};
 use super::segment::{Head, Mark};
-use crate::limits::BASE_SIZE_MAX;
+use crate::limits::{BASE_SIZE_MAX, LISTS_AT_ONCE_MAX};
 use crate::{Error, Result};
+
+const TICKS_PER_DAY: u64 = 24 * 60 * 60 * 10_000_000;
 
 /// The state that a restore goes back to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,25 +58,23 @@ impl Archive {
     ///
     /// [`Error::Destination`]
     pub fn all(place: &dyn Destination) -> Result<Vec<Archive>> {
-        let mut timeline = Timeline::read(place)?;
-        timeline.histories.reverse();
-        let summary = |history: History| {
-            let base = history.bases.first()?;
-            let chain = chain(&history.segments, base.transaction);
-            let last = chain.last();
-            Some(Archive {
+        let mut found = Vec::new();
+        for history in Timeline::read(place)?.histories.into_iter().rev() {
+            let Some(base) = history.bases.first() else { continue };
+            let chain = history.chain(place, base, |_| false)?;
+            found.push(Archive {
                 from: base.time,
-                until: last.map_or(base.time, |last| last.time),
+                until: chain.time,
                 first: base.transaction.0,
-                last: last.map_or(base.transaction, |last| last.until).0,
-                is_encrypted: history.segments.iter().any(|segment| segment.is_encrypted),
-                size: history.segments.iter().map(|segment| segment.size).sum(),
+                last: chain.end.0,
+                is_encrypted: chain.segments.iter().any(|segment| segment.is_encrypted),
+                size: chain.segments.iter().map(|segment| segment.size).sum(),
                 folder: history.path,
                 database: history.name.database,
                 node_tag: history.name.node_tag,
-            })
-        };
-        Ok(timeline.histories.into_iter().filter_map(summary).collect())
+            });
+        }
+        Ok(found)
     }
 }
 
@@ -87,9 +87,8 @@ pub(crate) struct BaseFile {
 }
 
 /// A file with records.
-#[derive(Clone, Debug)]
-pub(crate) struct SegmentFile {
-    pub path: String,
+#[derive(Clone, Copy, Debug)]
+struct SegmentFile {
     pub after: TransactionId,
     pub until: TransactionId,
     pub time: Date,
@@ -104,8 +103,21 @@ pub(crate) struct History {
     pub name: HistoryName,
     /// By transaction.
     pub bases: Vec<BaseFile>,
-    /// By the last transaction, and of those with the same one the earliest.
-    pub segments: Vec<SegmentFile>,
+    /// The paths of the folders with segments, rising. Each has those of one day.
+    pub days: Vec<String>,
+    /// The paths of files that a crash cut off, but for those of segments.
+    pub rests: Vec<String>,
+}
+
+/// Segments behind a base, each from where the one before it ends.
+struct Chain {
+    segments: Vec<SegmentFile>,
+    /// The transaction that it ends with.
+    end: TransactionId,
+    /// That was the last one at this time.
+    time: Date,
+    /// Where the next segment begins, if there is one that does not begin at the end.
+    next: Option<TransactionId>,
 }
 
 /// The histories of a place, the oldest first.
@@ -118,6 +130,8 @@ pub(crate) struct Timeline {
 pub(crate) struct Plan {
     /// The snapshot that it begins with.
     pub snapshot: String,
+    /// The folder of the history.
+    folder: String,
     segments: Vec<SegmentFile>,
     until: Until,
     /// The state of the snapshot.
@@ -128,38 +142,11 @@ pub(crate) struct Plan {
 impl Timeline {
     /// All of a place.
     fn read(place: &dyn Destination) -> Result<Timeline> {
-        Ok(Timeline::of(&list_wanted(place, |folder| parse_folder(folder).is_none())?))
-    }
-
-    /// * `files`: those of a place that may be of archives.
-    pub fn of(files: &[StoredFile]) -> Timeline {
-        let mut histories: Vec<History> = Vec::new();
-        for file in files {
-            let Some((folder, name)) = file.path.rsplit_once('/') else { continue };
-            let own = folder.rsplit('/').next().unwrap_or(folder);
-            let Some((history, file_name)) = HistoryName::parse(own).zip(ArchiveFile::parse(name)) else { continue };
-            let found = histories.iter().position(|known| known.path == folder);
-            let at = found.unwrap_or_else(|| {
-                let path = folder.to_owned();
-                histories.push(History { path, name: history, bases: Vec::new(), segments: Vec::new() });
-                histories.len() - 1
-            });
-            let (path, size) = (file.path.clone(), file.size);
-            match file_name {
-                ArchiveFile::Base { transaction, time } => {
-                    histories[at].bases.push(BaseFile { path, transaction, time });
-                }
-                ArchiveFile::Segment { after, until, time, is_encrypted } => {
-                    histories[at].segments.push(SegmentFile { path, after, until, time, is_encrypted, size });
-                }
-            }
-        }
-        for history in &mut histories {
-            history.bases.sort_by_key(|base| (base.transaction, base.time));
-            history.segments.sort_by_key(|segment| (segment.until, segment.time));
-        }
+        let folders = Survey::of(place)?.archives;
+        let found = of_each(&folders, |folder| History::read(place, folder))?;
+        let mut histories: Vec<History> = found.into_iter().flatten().collect();
         histories.sort_by(|one, other| (one.name.time, &one.path).cmp(&(other.name.time, &other.path)));
-        Timeline { histories }
+        Ok(Timeline { histories })
     }
 
     /// The way to a state of a database.
@@ -170,20 +157,20 @@ impl Timeline {
     ///
     /// [`Error::Destination`]; [`Error::BadBackup`] if the state cannot be restored from what is there, with what can be.
     pub fn plan(place: &dyn Destination, database: Option<&str>, until: Until) -> Result<Plan> {
+        let refused = |rule: String| bad(format!("{} cannot be restored to a time: {rule}", place.place()));
         let timeline = Timeline::read(place)?;
-        let found = timeline.find(database, until);
-        let (history, base) =
-            found.map_err(|rule| bad(format!("{} cannot be restored to a time: {rule}", place.place())))?;
-        let mut segments = chain(&history.segments, base.transaction);
-        let end = segments.last().map_or(base.time, |last| last.time);
-        let is_past_end = matches!(until, Until::Time(time) if time > end);
-        let needed = match until {
-            Until::Time(time) => segments.iter().position(|segment| segment.time >= time),
-            Until::Transaction(id) => segments.iter().position(|segment| segment.until.0 >= id),
-        };
-        segments.truncate(needed.map_or(segments.len(), |last| last + 1));
+        let (history, base) = timeline.find(database, until).map_err(refused)?;
+        let chain = history.chain(place, base, |segment| match until {
+            Until::Time(time) => segment.time >= time,
+            Until::Transaction(id) => segment.until.0 >= id,
+        })?;
+        if let Some(rule) = timeline.why_not(history, &chain, until) {
+            return Err(refused(rule));
+        }
+        let is_past_end = matches!(until, Until::Time(time) if time > chain.time);
         let begin = Mark { transaction: base.transaction, time: base.time };
-        Ok(Plan { snapshot: base_of(place, base)?, segments, until, begin, is_past_end })
+        let (snapshot, folder) = (base_of(place, base)?, history.path.clone());
+        Ok(Plan { snapshot, folder, segments: chain.segments, until, begin, is_past_end })
     }
 
     fn find(&self, database: Option<&str>, until: Until) -> Result<(&History, &BaseFile), String> {
@@ -203,64 +190,131 @@ impl Timeline {
                 return Err(format!("it has {given}archives of the databases {}. Name one of them", names.join(", ")));
             }
         };
-        let own = || self.histories.iter().filter(|known| known.name.database.eq_ignore_ascii_case(database));
         let is_before = |base: &BaseFile| match until {
             Until::Time(time) => base.time <= time,
             Until::Transaction(id) => base.transaction.0 <= id,
         };
         // Of two histories the newer one: the older one ended before it.
+        let mut newest_first = self.of_database(database).rev();
         let found =
-            own().rev().find_map(|history| Some((history, history.bases.iter().rev().find(|base| is_before(base))?)));
-        let Some((history, base)) = found else {
-            let first = own().find_map(|history| history.bases.first());
+            newest_first.find_map(|history| Some((history, history.bases.iter().rev().find(|base| is_before(base))?)));
+        found.ok_or_else(|| {
+            let first = self.of_database(database).find_map(|history| history.bases.first());
             let first = first.map_or_else(String::new, |base| {
                 format!(". The first that can be is that of {}, transaction {}", base.time, base.transaction)
             });
-            return Err(format!("no snapshot precedes the state{first}"));
+            format!("no snapshot precedes the state{first}")
+        })
+    }
+
+    fn of_database(&self, name: &str) -> impl DoubleEndedIterator<Item = &History> {
+        self.histories.iter().filter(move |known| known.name.database.eq_ignore_ascii_case(name))
+    }
+
+    /// Why a chain does not lead to a state; `None`: it does, or nothing was written between its end and the time.
+    fn why_not(&self, history: &History, chain: &Chain, until: Until) -> Option<String> {
+        let is_reached = match until {
+            Until::Time(time) => time <= chain.time,
+            Until::Transaction(id) => id <= chain.end.0,
         };
-        let chain = chain(&history.segments, base.transaction);
-        let (last, end) = chain.last().map_or((base.transaction, base.time), |last| (last.until, last.time));
-        let is_in_chain = match until {
-            Until::Time(time) => time <= end,
-            Until::Transaction(id) => id <= last.0,
-        };
-        if is_in_chain {
-            return Ok((history, base));
+        if is_reached {
+            return None;
         }
-        if let Some(missing) = history.segments.iter().find(|segment| segment.after > last) {
-            return Err(format!("the segment between the transactions {last} and {} is missing", missing.after));
+        if let Some(next) = chain.next {
+            return Some(format!("the segment between the transactions {} and {next} is missing", chain.end));
         }
         match until {
-            Until::Transaction(_) => Err(format!("the archive ends with transaction {last}, of {end}")),
+            Until::Transaction(_) => {
+                Some(format!("the archive ends with transaction {}, of {}", chain.end, chain.time))
+            }
             Until::Time(_) => {
-                let next = own().skip_while(|known| known.path != history.path).nth(1);
-                match next.and_then(|next| next.bases.first()) {
-                    Some(next) => Err(format!(
-                        "an archive ends at {end}, and the next one begins at {}; nothing is known of the time between. \
-                         Choose one of these times, or one before or after",
-                        next.time
-                    )),
-                    None => Ok((history, base)),
-                }
+                let own = self.of_database(&history.name.database);
+                let next = own.skip_while(|known| known.path != history.path).nth(1)?.bases.first()?;
+                Some(format!(
+                    "an archive ends at {}, and the next one begins at {}; nothing is known of the time between. \
+                     Choose one of these times, or one before or after",
+                    chain.time, next.time
+                ))
             }
         }
     }
 }
 
-/// The segments that follow a transaction, each from where the one before it ends.
-///
-/// * `segments`: by their last transaction. Where one is there twice, from before a crash and after it, the earlier one comes first: it
-///   knows the times better.
-fn chain(segments: &[SegmentFile], from: TransactionId) -> Vec<SegmentFile> {
-    let mut found: Vec<SegmentFile> = Vec::new();
-    let mut position = from;
-    for segment in segments {
-        if segment.until > position && segment.after <= position {
-            position = segment.until;
-            found.push(segment.clone());
+impl History {
+    /// What the folder of a history has, but for the segments; `None`: it is no such folder.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Destination`]
+    pub fn read(place: &dyn Destination, folder: &str) -> Result<Option<History>> {
+        let Some(name) = HistoryName::parse(last_part(folder)) else { return Ok(None) };
+        let (mut bases, mut rests) = (Vec::new(), Vec::new());
+        let Contents { files, folders: mut days } = place.look_into(folder)?;
+        for file in files {
+            if file.path.ends_with(PARTIAL) {
+                rests.push(file.path);
+            } else if let Some(ArchiveFile::Base { transaction, time }) = ArchiveFile::parse(last_part(&file.path)) {
+                bases.push(BaseFile { path: file.path, transaction, time });
+            }
         }
+        bases.sort_by_key(|base| (base.transaction, base.time));
+        days.retain(|path| is_day(last_part(path)));
+        days.sort();
+        Ok(Some(History { path: folder.to_owned(), name, bases, days, rests }))
     }
-    found
+
+    /// The segments that follow a base, up to the first that is enough. Later days are not looked at.
+    ///
+    /// Where one is there twice, from before a crash and after it, the earlier one counts: it knows the times better.
+    fn chain(
+        &self,
+        place: &dyn Destination,
+        base: &BaseFile,
+        is_enough: impl Fn(&SegmentFile) -> bool,
+    ) -> Result<Chain> {
+        let mut chain = Chain { segments: Vec::new(), end: base.transaction, time: base.time, next: None };
+        // Before a clock that was set back a bit, a day may end with what belongs behind the beginning of the next one.
+        let first = day(Date::from_ticks(base.time.ticks().saturating_sub(TICKS_PER_DAY)));
+        let days = &self.days[self.days.partition_point(|path| last_part(path) < first.as_str())..];
+        let mut waiting: Vec<SegmentFile> = Vec::new();
+        for days in days.chunks(LISTS_AT_ONCE_MAX) {
+            let files = files_of(place, days)?;
+            waiting.extend(files.iter().filter_map(|file| SegmentFile::of(&self.path, file)));
+            waiting.sort_by_key(|segment| (segment.until, segment.time));
+            let mut later = Vec::new();
+            for segment in waiting {
+                if segment.until > chain.end && segment.after <= chain.end {
+                    (chain.end, chain.time) = (segment.until, segment.time);
+                    chain.segments.push(segment);
+                    if is_enough(&segment) {
+                        return Ok(chain);
+                    }
+                } else if segment.after > chain.end {
+                    later.push(segment);
+                }
+            }
+            waiting = later;
+        }
+        chain.next = waiting.first().map(|segment| segment.after);
+        Ok(chain)
+    }
+}
+
+impl SegmentFile {
+    /// * `folder`: that of its history.
+    fn of(folder: &str, file: &StoredFile) -> Option<SegmentFile> {
+        let ArchiveFile::Segment { after, until, time, is_encrypted } = ArchiveFile::parse(last_part(&file.path))?
+        else {
+            return None;
+        };
+        let segment = SegmentFile { after, until, time, is_encrypted, size: file.size };
+        Some(segment).filter(|segment| segment.path(folder) == file.path)
+    }
+
+    fn path(self, folder: &str) -> String {
+        let SegmentFile { after, until, time, is_encrypted, .. } = self;
+        format!("{folder}/{}", ArchiveFile::Segment { after, until, time, is_encrypted }.path())
+    }
 }
 
 /// The path of the snapshot of a base.
@@ -309,10 +363,10 @@ impl Plan {
     ) -> Result<(Mark, Option<Value>)> {
         let (mut reached, mut record) = (self.begin, None);
         for segment in &self.segments {
-            let failed = |reason: String| {
-                bad(format!("the file '{}' in {} cannot be restored: {reason}", segment.path, place.place()))
-            };
-            let opened = file::open(place.get(&segment.path)?, key);
+            let path = segment.path(&self.folder);
+            let failed =
+                |reason: String| bad(format!("the file '{path}' in {} cannot be restored: {reason}", place.place()));
+            let opened = file::open(place.get(&path)?, key);
             let mut opened = opened.map_err(|error| failed(error.to_string()))?;
             let head = Head::read(&mut opened).map_err(|error| failed(error.to_string()))?;
             let target = match self.until {

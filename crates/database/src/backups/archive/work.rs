@@ -12,9 +12,10 @@ use storage::{Position, TransactionId, image};
 use super::super::configuration::BackupTask;
 use super::super::file::CompressedFile;
 use super::super::spool::{PARTIAL, Spool};
+use super::super::survey::files_of;
 use super::super::{Destination, IsEnded};
 use super::host::Host;
-use super::names::{ArchiveFile, HistoryName};
+use super::names::{ArchiveFile, HistoryName, last_part};
 use super::segment::{Head, Mark};
 use super::state::{ArchiveState, places_of};
 use crate::clock::{Clock, later};
@@ -120,8 +121,8 @@ impl Work<'_> {
         let reached = head.marks.iter().find(|mark| mark.transaction >= position.transaction).unwrap_or(last);
         let until = position.transaction;
         let is_encrypted = self.task.configuration.key.is_some();
-        let name = ArchiveFile::Segment { after, until, time: reached.time, is_encrypted }.name();
-        put(places, &format!("{}/{name}", state.folder), &mut file, &**self.is_ended)?;
+        let path = ArchiveFile::Segment { after, until, time: reached.time, is_encrypted }.path();
+        put(places, &format!("{}/{path}", state.folder), &mut file, &**self.is_ended)?;
         (state.position, state.time) = (position, reached.time);
         self.node.advance_archive(self.database.name(), state)?;
         reader.archived(position);
@@ -177,8 +178,8 @@ pub(crate) fn note_base(
     let spool = Spool::in_folder(node.spool_folder())?;
     let mut file = spool.create()?;
     file.write_all(&contents.to_vec()).map_err(|error| Error::io("write", spool.path(), error))?;
-    let name = ArchiveFile::Base { transaction: base.position.transaction, time: base.time }.name();
-    put(&open_places(node, task, is_ended)?, &format!("{}/{name}", state.folder), &mut file, &**is_ended)?;
+    let path = ArchiveFile::Base { transaction: base.position.transaction, time: base.time }.path();
+    put(&open_places(node, task, is_ended)?, &format!("{}/{path}", state.folder), &mut file, &**is_ended)?;
     if is_first {
         return node.begin_archive(database, &state);
     }
@@ -189,8 +190,11 @@ pub(crate) fn note_base(
 /// Removes segments that a crash cut off, before this node writes another one.
 fn remove_rests(state: &ArchiveState, places: &[Arc<dyn Destination>]) -> Result<()> {
     for place in places {
-        for file in place.list(&state.folder)? {
-            let whole = file.path.rsplit('/').next().and_then(|name| name.strip_suffix(PARTIAL));
+        let mut days = place.look_into(&state.folder)?.folders;
+        days.sort();
+        // The last day, and the one before it if the clock went back over midnight.
+        for file in files_of(&**place, &days[days.len().saturating_sub(2)..])? {
+            let whole = last_part(&file.path).strip_suffix(PARTIAL);
             if matches!(whole.and_then(ArchiveFile::parse), Some(ArchiveFile::Segment { .. })) {
                 place.remove(&file.path)?;
             }
