@@ -187,6 +187,18 @@ impl Operation {
         self.is_killed.store(true, Relaxed);
     }
 
+    /// # Errors
+    ///
+    /// [`Error::Canceled`]: it shall stop.
+    pub fn check_kill(&self) -> Result<()> {
+        if self.is_killed() { Err(Error::Canceled) } else { Ok(()) }
+    }
+
+    /// What its work failed with: after a kill [`Error::Canceled`], since what the work waited for then gives up with an error of its own.
+    pub fn failure(&self, error: Error) -> Error {
+        if self.is_killed() { Error::Canceled } else { error }
+    }
+
     /// Ends it. The first end counts.
     pub fn end(&self, status: OperationStatus) {
         let mut state = self.state.lock();

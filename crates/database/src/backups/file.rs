@@ -104,9 +104,7 @@ impl<'o> BackupFile<'o> {
     }
 
     fn hand_on(&mut self) -> Result<()> {
-        if self.operation.is_killed() {
-            return Err(Error::Canceled);
-        }
+        self.operation.check_kill()?;
         let CompressedFile { encoder, path } = &mut self.inner;
         encoder.write_all(&self.plain).map_err(|error| Error::io("write", path, error))?;
         self.plain.clear();

@@ -130,9 +130,7 @@ impl Restore {
     /// Those that the state of the operation has then. Nothing of the database is left.
     pub fn run(self) -> Result<()> {
         let began = Instant::now();
-        // Whatever fails after a kill: what was waited for gives up with an error of its own.
-        let canceled = |error| if self.operation.is_killed() { Error::Canceled } else { error };
-        let restored = self.restore().map_err(canceled);
+        let restored = self.restore().map_err(|error| self.operation.failure(error));
         // What was not made known is gone now, and so are its files.
         self.databases.remove_deleted_soon();
         let name = self.request.name.as_str();

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use documents::{Date, Etag};
+use json::Value;
 use storage::Position;
 
 use super::configuration::{BackupConfiguration, BackupKind, DestinationKind};
@@ -20,16 +21,15 @@ use super::targets::{Marks, Target, Targets};
 use super::turns::Turns;
 use crate::clock::{Clock, later};
 use crate::smuggler::{DumpWriter, ItemType, SmugglerOptions, SmugglerResult, hash_without_etags};
-use crate::{Database, DatabaseRecord, Error, Operation, Result};
+use crate::{Database, Databases, Error, Operation, Result};
 
 /// One backup, before it is made.
 pub(crate) struct Backup<'a> {
-    pub node_tag: &'a str,
+    pub node: &'a Databases,
     /// The folder of files that go to other places than folders.
     pub spool_folder: PathBuf,
     pub clock: &'a dyn Clock,
     pub database: Arc<Database>,
-    pub record: Arc<DatabaseRecord>,
     pub configuration: &'a BackupConfiguration,
     pub operation: &'a Arc<Operation>,
     pub turns: &'a Turns,
@@ -73,9 +73,7 @@ impl Backup<'_> {
     ///
     /// [`Error::Destination`], [`Error::Io`], [`Error::Canceled`], or storage fails. Files in places may be there.
     pub fn run(&self, targets: &mut Targets) -> Result<BackupDone> {
-        // Whatever fails after a kill: what was waited for gives up with an error of its own.
-        let canceled = |error| if self.operation.is_killed() { Error::Canceled } else { error };
-        self.make(targets).map_err(canceled)
+        self.make(targets).map_err(|error| self.operation.failure(error))
     }
 
     fn make(&self, targets: &mut Targets) -> Result<BackupDone> {
@@ -86,10 +84,11 @@ impl Backup<'_> {
             targets.bring_up_to_date(&folder, &previous.last_file, &maker, self.operation)?;
         }
         let turn = self.turns.take(self.operation)?;
+        let record = self.node.record(self.database.name())?;
         let snapshot = self.database.read();
         let last_etag = snapshot.last_etag()?;
         let change_vector = snapshot.change_vector()?;
-        let (record_etag, definitions_hash) = (self.record.etag, hash_without_etags(&self.database, &snapshot)?);
+        let (record_etag, definitions_hash) = (record.etag, hash_without_etags(&self.database, &snapshot)?);
         let kind = match (self.previous, self.configuration.kind) {
             (Some(_), _) => FileKind::Incremental,
             (None, BackupKind::Backup) => FileKind::Full,
@@ -136,7 +135,7 @@ impl Backup<'_> {
                 Some(maker) => marks.put(targets, 0, &folder, maker),
                 None => Ok(()),
             };
-            match marked.and_then(|()| self.write_file(targets, &path, snapshot.as_ref())) {
+            match marked.and_then(|()| self.write_file(targets, &path, snapshot.as_ref(), &record.value)) {
                 Ok(written) => break written,
                 // The folder may have no room, and the others all the same.
                 Err(error) if is_local && !self.operation.is_killed() => targets.all[0].error = Some(error),
@@ -203,7 +202,7 @@ impl Backup<'_> {
         loop {
             let folder = match self.previous {
                 Some(previous) => previous.folder.clone(),
-                None => names::folder(time, self.database.name(), self.node_tag),
+                None => names::folder(time, self.database.name(), self.node.node_tag()),
             };
             targets.list(&folder);
             targets.require_one()?;
@@ -219,32 +218,44 @@ impl Backup<'_> {
     /// is not whole goes.
     ///
     /// * `snapshot`: what is dumped; `None`: an image is written.
-    fn write_file(&self, targets: &Targets, path: &str, snapshot: Option<&documents::Snapshot<'_>>) -> Result<Written> {
+    /// * `record`: of the database.
+    fn write_file(
+        &self,
+        targets: &Targets,
+        path: &str,
+        snapshot: Option<&documents::Snapshot<'_>>,
+        record: &Value,
+    ) -> Result<Written> {
         let spool = match targets.local() {
             Some(local) => Spool::at(local.path_of(&format!("{path}{PARTIAL}")))?,
             None => Spool::in_folder(self.spool_folder.clone())?,
         };
         let out = CompressedFile::new(spool.create()?, spool.path(), self.configuration)?;
         let (file, counts, position) = match snapshot {
-            None => self.write_snapshot(out).map(|(file, counts, position)| (file, counts, Some(position)))?,
-            Some(snapshot) => self.write(out, snapshot).map(|(file, counts)| (file, counts, None))?,
+            None => self.write_snapshot(out, record).map(|(file, counts, position)| (file, counts, Some(position)))?,
+            Some(snapshot) => self.write(out, snapshot, record).map(|(file, counts)| (file, counts, None))?,
         };
         Ok(Written { file, spool, counts, position })
     }
 
-    fn write(&self, out: CompressedFile, snapshot: &documents::Snapshot<'_>) -> Result<(File, SmugglerResult)> {
+    fn write(
+        &self,
+        out: CompressedFile,
+        snapshot: &documents::Snapshot<'_>,
+        record: &Value,
+    ) -> Result<(File, SmugglerResult)> {
         let mut options = SmugglerOptions { per_second: self.configuration.per_second, ..SmugglerOptions::default() };
         options.types = options.types.with(ItemType::Tombstones).with(ItemType::CompareExchangeTombstones);
         let previous = self.previous.map(|previous| (previous.last_etag, previous.last_file.clone()));
-        let record = self.record.value.clone();
-        let mut writer = DumpWriter::of_backup(self.database.clone(), self.operation, options, record, previous);
+        let (database, record) = (self.database.clone(), record.clone());
+        let mut writer = DumpWriter::of_backup(database, self.operation, options, record, previous);
         let mut sink = BackupFile::new(out, self.operation);
         writer.write(snapshot, &mut sink)?;
         Ok((sink.into_inner().close()?, writer.into_result()))
     }
 
-    fn write_snapshot(&self, mut out: CompressedFile) -> Result<(File, SmugglerResult, Position)> {
-        let (excludes, record) = (self.configuration.excludes_indexes, &self.record.value);
+    fn write_snapshot(&self, mut out: CompressedFile, record: &Value) -> Result<(File, SmugglerResult, Position)> {
+        let excludes = self.configuration.excludes_indexes;
         let (counts, position) = snapshot::write(&self.database, record, excludes, self.operation, &mut out)?;
         Ok((out.close()?, counts, position))
     }
@@ -252,7 +263,7 @@ impl Backup<'_> {
     fn upload(&self, target: &Target, path: &str, file: &mut File) -> Result<UploadCounts> {
         let began = Instant::now();
         let size = file.metadata().map_err(|error| Error::io("read", path.as_ref(), error))?.len();
-        let mut sent = |_| if self.operation.is_killed() { Err(Error::Canceled) } else { Ok(()) };
+        let mut sent = |_| self.operation.check_kill();
         target.place.put(path, file, size, &mut sent)?;
         Ok(UploadCounts { kind: target.kind, size, duration: began.elapsed() })
     }

@@ -176,7 +176,7 @@ impl Targets {
     }
 
     fn copy(&self, from: usize, to: usize, path: &str, operation: &Operation) -> Result<()> {
-        let mut sent = |_| if operation.is_killed() { Err(Error::Canceled) } else { Ok(()) };
+        let mut sent = |_| operation.check_kill();
         let source = &self.all[from];
         let (_spool, mut file) = match &self.local {
             Some(local) if source.kind == DestinationKind::Local => {

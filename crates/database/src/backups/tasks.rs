@@ -415,7 +415,6 @@ impl Shared {
         let database = node.find(&job.database)?;
         // What is deleted from here on must be in the backup after this one. Once the status of this one is stored, that says so.
         let _kept = TombstonesKept::of(&database);
-        let record = node.record(&job.database)?;
         let before = match &job.task {
             Some(task) => node.backup_status(&job.database, task.id)?.unwrap_or_default(),
             None => BackupStatus::default(),
@@ -438,11 +437,10 @@ impl Shared {
         }
         let goes_on = may_go_on && targets.go_on_from(&before.last_file);
         let backup = Backup {
-            node_tag: node.node_tag(),
+            node,
             spool_folder,
             clock: &*self.clock,
             database: database.clone(),
-            record,
             configuration: &job.configuration,
             operation: &job.operation,
             turns: &self.turns,

@@ -3,7 +3,7 @@
 use parking_lot::{Condvar, Mutex};
 
 use crate::limits::{BACKUPS_WRITTEN_AT_ONCE_MAX, KILL_CHECK_EVERY};
-use crate::{Error, Operation, Result};
+use crate::{Operation, Result};
 
 /// The turns that are free.
 pub(crate) struct Turns {
@@ -29,9 +29,7 @@ impl Turns {
     pub fn take(&self, operation: &Operation) -> Result<Turn<'_>> {
         let mut free = self.free.lock();
         loop {
-            if operation.is_killed() {
-                return Err(Error::Canceled);
-            }
+            operation.check_kill()?;
             if *free > 0 {
                 *free -= 1;
                 return Ok(Turn(self));
@@ -53,7 +51,7 @@ mod tests {
     use std::thread;
 
     use super::*;
-    use crate::Operations;
+    use crate::{Error, Operations};
 
     #[test]
     fn who_waits_for_a_turn_gets_the_next_one_or_is_killed() {

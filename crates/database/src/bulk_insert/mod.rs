@@ -82,9 +82,7 @@ impl BulkInsert {
     ///
     /// The stream is not acceptable, a batch was refused, or the operation was killed. Then [`fail`](Self::fail) comes next.
     pub fn feed(&mut self, bytes: &[u8]) -> Result<bool> {
-        if self.operation.is_killed() {
-            return Err(Error::Canceled);
-        }
+        self.operation.check_kill()?;
         // Whole elements are mostly found in the bytes as they came; only what is cut off is kept.
         if self.buffer.is_empty() {
             let consumed = self.scan(bytes)?;
@@ -171,9 +169,7 @@ impl BulkInsert {
     ///
     /// As [`feed`](Self::feed).
     pub fn push(&mut self, element: &[u8]) -> Result<()> {
-        if self.operation.is_killed() {
-            return Err(Error::Canceled);
-        }
+        self.operation.check_kill()?;
         self.batch.push_bulk_element(element)?;
         self.send_if_full()
     }
@@ -184,9 +180,7 @@ impl BulkInsert {
     ///
     /// As [`feed`](Self::feed).
     pub fn put(&mut self, id: &str, document: &[u8]) -> Result<()> {
-        if self.operation.is_killed() {
-            return Err(Error::Canceled);
-        }
+        self.operation.check_kill()?;
         self.batch.put(id, document, Expected::Any)?;
         self.send_if_full()
     }

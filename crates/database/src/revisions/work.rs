@@ -75,9 +75,7 @@ impl RevisionsOperation {
         };
         let mut after: Option<String> = None;
         loop {
-            if self.operation.is_killed() {
-                return Err(Error::Canceled);
-            }
+            self.operation.check_kill()?;
             let (write, last) = {
                 let snapshot = self.database.read();
                 let found = snapshot.documents_with_revisions(after.as_deref(), REVISED_DOCUMENTS_AT_ONCE)?;

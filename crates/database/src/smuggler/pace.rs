@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::{Error, Operation, Result};
+use crate::{Operation, Result};
 
 /// Holds back work that is ahead of its rate.
 #[derive(Debug)]
@@ -30,9 +30,7 @@ impl Pace {
         let due = self.began + Duration::from_secs_f64(self.count as f64 / per_second.max(1) as f64);
         self.count += 1;
         while let Some(left) = due.checked_duration_since(Instant::now()).filter(|left| !left.is_zero()) {
-            if operation.is_killed() {
-                return Err(Error::Canceled);
-            }
+            operation.check_kill()?;
             std::thread::sleep(left.min(NAP));
         }
         Ok(())

@@ -192,9 +192,7 @@ impl Import {
     /// The bytes are no dump, something follows it and `SkipCorruptedData` is not set, an item is not acceptable, or the operation was
     /// killed. Then [`fail`](Self::fail) comes next.
     pub fn feed(&mut self, bytes: &[u8]) -> Result<bool> {
-        if self.work.operation.is_killed() {
-            return Err(Error::Canceled);
-        }
+        self.work.operation.check_kill()?;
         let capacity = self.reader.capacity_with(bytes.len());
         self.reservation.grow(capacity)?;
         self.reader.push(bytes);
@@ -461,9 +459,7 @@ impl ImportWork {
 
     /// An element of an array. Gives how many raw bytes follow it.
     fn element(&mut self, part: Part<'_>) -> Result<u64> {
-        if self.operation.is_killed() {
-            return Err(Error::Canceled);
-        }
+        self.operation.check_kill()?;
         let item_type = self.section;
         self.is_content_wanted = false;
         match item_type {
@@ -577,9 +573,7 @@ impl ImportWork {
 
     /// Bytes of the content that arrives.
     fn content(&mut self, bytes: &[u8]) -> Result<()> {
-        if self.operation.is_killed() {
-            return Err(Error::Canceled);
-        }
+        self.operation.check_kill()?;
         if !self.contents.take(bytes)? {
             self.result.counts_mut(ItemType::Attachments).errored += 1;
             self.result.error("The content of an attachment was skipped: it has another hash than the dump says.");
