@@ -19,8 +19,8 @@ export default defineConfig({
   workers: other === "budgets.ts" ? 1 : 2,
   retries: 0,
   // Generous: the tests prove what happens, and other tests may run beside them.
-  timeout: 90_000,
-  expect: { timeout: 20_000 },
+  timeout: 180_000,
+  expect: { timeout: 60_000 },
   reporter: [["./tests/reporter.ts"]],
   use: {
     browserName: "chromium",

@@ -95,7 +95,7 @@ test("a failed index is reset by keyboard on a narrow dark screen", async ({ pag
   expect(written.status()).toBe(201);
   await studio.open("/databases/Reset/advice");
   const card = page.getByRole("article", { name: "Users/Broken: Failed" });
-  await expect(card).toContainText("The index has failed, and its queries are refused", { timeout: 15_000 });
+  await expect(card).toContainText("The index has failed, and its queries are refused");
   await studio.isAccessible();
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
   const reset = page.waitForRequest((request) => request.method() === "RESET");

@@ -94,7 +94,7 @@ test("the legend has room on a narrow dark screen", async ({ page, studio }) => 
   await page.emulateMedia({ colorScheme: "dark" });
   await studio.open(placed("Cities", "from Cities where Population > 2000000"));
   const map = page.getByRole("img", { name: /^Map with/ });
-  await expect(map).toBeVisible({ timeout: 15_000 });
+  await expect(map).toBeVisible();
   await page.getByRole("combobox", { name: "Colour by" }).click();
   await page.getByRole("option", { name: "Country" }).click();
   const legend = page.getByRole("list", { name: "Colours of Country" });

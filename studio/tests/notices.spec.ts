@@ -96,7 +96,7 @@ test("a failed index is shown by keyboard on a narrow dark screen", async ({ pag
   await write(studio, "Shop", users(0, 200));
   await studio.open("/databases");
   const bell = page.getByRole("button", { name: /^Notices/ });
-  await expect(bell).toHaveAccessibleName("Notices: 1", { timeout: 15_000 });
+  await expect(bell).toHaveAccessibleName("Notices: 1");
   await bell.focus();
   await page.keyboard.press("Enter");
   const list = page.getByRole("dialog", { name: "Notices" });

@@ -109,7 +109,7 @@ test("places are drawn on a map, and a click opens the document", async ({ page,
 test("all cities are on the map", async ({ page, studio }) => {
   await studio.open(`${placed("Cities", "from Cities")}&as=map`);
   const map = page.getByRole("img", { name: /^Map with 69,472 places/ });
-  await expect(map).toBeVisible({ timeout: 20_000 });
+  await expect(map).toBeVisible();
   // Two fingers that go apart zoom in: what was drawn as land is drawn anew.
   const picture = () => map.evaluate((canvas) => (canvas as HTMLCanvasElement).toDataURL());
   const before = await picture();
