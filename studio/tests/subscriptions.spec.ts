@@ -88,6 +88,7 @@ test("workers are listed with what they have acknowledged, and disconnected", as
     await page.getByRole("menuitem", { name: "What comes next…" }).click();
     await expect(page.getByText("Nothing: all documents that match were acknowledged.")).toBeVisible();
     await page.keyboard.press("Escape");
+    await expect(page.getByRole("dialog")).toHaveCount(0);
 
     await page.emulateMedia({ colorScheme: "dark" });
     await page.setViewportSize({ width: 400, height: 800 });

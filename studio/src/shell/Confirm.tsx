@@ -2,6 +2,7 @@
 import { Button, Modal, TextInput } from "@mantine/core";
 import { useState, type ReactNode } from "react";
 import styles from "./confirm.module.css";
+import { useTitle } from "./title";
 
 export type Question = {
   title: string;
@@ -21,12 +22,13 @@ export type Question = {
 
 export function Confirm({ question, close }: { question: Question | undefined; close: () => void }) {
   const [isRunning, setRunning] = useState(false);
+  const title = useTitle(question?.title);
   return (
     <Modal
       opened={question !== undefined}
       // What runs is not called off, and its end closes what stands then.
       onClose={() => isRunning || close()}
-      title={question?.title}
+      title={title}
       size={question?.isWide ? "min(1000px, 94vw)" : "md"}
       closeButtonProps={{ "aria-label": "Close", disabled: isRunning }}
     >

@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 import styles from "./conflict.module.css";
 
 type Props = {
-  title: string;
+  title: string | undefined;
   isOpen: boolean;
   /** Whether two texts stand side by side, and not a question alone. */
   isWide: boolean;

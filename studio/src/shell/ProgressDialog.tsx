@@ -1,8 +1,9 @@
 // The dialog of something that takes a while: how far it is, what is said of it, and buttons. While it runs, only they end it.
 import { Modal } from "@mantine/core";
-import { useEffect, useRef, type ReactNode } from "react";
+import type { ReactNode } from "react";
 import { ProgressBar } from "./ProgressBar";
 import styles from "./running.module.css";
+import { useTitle } from "./title";
 
 type Props = {
   /** Undefined while there is nothing to show. */
@@ -13,16 +14,12 @@ type Props = {
 };
 
 export function ProgressDialog({ title, isOver, close, children }: Props) {
-  // It has its name until it is gone.
-  const named = useRef(title);
-  useEffect(() => {
-    named.current = title ?? named.current;
-  }, [title]);
+  const kept = useTitle(title);
   return (
     <Modal
       opened={title !== undefined}
       onClose={close}
-      title={title ?? named.current}
+      title={kept}
       closeButtonProps={{ "aria-label": "Close" }}
       // A click that missed neither hides nor stops what is under way.
       closeOnClickOutside={isOver}

@@ -7,6 +7,7 @@ import { serverNow } from "../../format/format";
 import { changed } from "../../shell/changed";
 import { download } from "../../shell/download";
 import { messageOf } from "../../shell/states";
+import { useTitle } from "../../shell/title";
 import { told } from "../../shell/toasts";
 import { dayAfter, endOf } from "./day";
 import { draftOf, isSomething, NEW_DRAFT, rightsOf } from "./draft";
@@ -23,17 +24,13 @@ const FILE_SIZE_MAX = 1 << 20;
 const ACTIONS = { generate: "Create and download", register: "Register", edit: "Save" } as const;
 
 export function CertificateDialog({ task, close }: { task: CertificateTask | undefined; close: () => void }) {
+  const ofNew = task?.kind === "register" ? "Register a certificate" : "New certificate";
+  const title = useTitle(task && (task.kind === "edit" ? `Rights of '${task.certificate.name}'` : ofNew));
   return (
     <Modal
       opened={task !== undefined}
       onClose={close}
-      title={
-        task?.kind === "edit"
-          ? `Rights of '${task.certificate.name}'`
-          : task?.kind === "register"
-            ? "Register a certificate"
-            : "New certificate"
-      }
+      title={title}
       size="lg"
       closeButtonProps={{ "aria-label": "Close" }}
       closeOnClickOutside={false}

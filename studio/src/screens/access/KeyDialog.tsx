@@ -7,6 +7,7 @@ import { serverNow } from "../../format/format";
 import { changed } from "../../shell/changed";
 import { copyText } from "../../shell/clipboard";
 import { messageOf } from "../../shell/states";
+import { useTitle } from "../../shell/title";
 import { told } from "../../shell/toasts";
 import { Icon } from "../../theme/icons";
 import { dayAfter, dayOf, endOf } from "./day";
@@ -25,7 +26,8 @@ export function KeyDialog({ task, close }: { task: KeyTask | undefined; close: (
     setMade(undefined);
     close();
   };
-  const title = task?.kind === "edit" ? `Rights of '${task.key.name}'` : made ? `The API key '${made.name}'` : "New API key";
+  const ofNew = made ? `The API key '${made.name}'` : "New API key";
+  const title = useTitle(task && (task.kind === "edit" ? `Rights of '${task.key.name}'` : ofNew));
   return (
     <Modal
       opened={task !== undefined}

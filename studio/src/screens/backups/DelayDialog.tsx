@@ -5,6 +5,7 @@ import { useState } from "react";
 import { delayTask, type BackupTask } from "../../api/backups";
 import { changed } from "../../shell/changed";
 import { messageOf } from "../../shell/states";
+import { useTitle } from "../../shell/title";
 import { told } from "../../shell/toasts";
 import styles from "./backups.module.css";
 
@@ -17,13 +18,9 @@ const DELAYS = [
 ];
 
 export function DelayDialog({ database, task, close }: { database: string; task: BackupTask | undefined; close: () => void }) {
+  const title = useTitle(task && `Delay '${task.TaskName}'`);
   return (
-    <Modal
-      opened={task !== undefined}
-      onClose={close}
-      title={`Delay '${task?.TaskName ?? ""}'`}
-      closeButtonProps={{ "aria-label": "Close" }}
-    >
+    <Modal opened={task !== undefined} onClose={close} title={title} closeButtonProps={{ "aria-label": "Close" }}>
       {task && <Form database={database} task={task} close={close} />}
     </Modal>
   );

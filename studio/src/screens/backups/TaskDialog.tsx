@@ -7,6 +7,7 @@ import { names } from "../../api/databases";
 import { wholeNumber } from "../../format/number";
 import { changed } from "../../shell/changed";
 import { messageOf } from "../../shell/states";
+import { useTitle } from "../../shell/title";
 import { told } from "../../shell/toasts";
 import { FULL_PRESETS, INCREMENTAL_PRESETS } from "./cron";
 import { CronField } from "./CronField";
@@ -19,11 +20,8 @@ import styles from "./backups.module.css";
 export type Edited = { database: string | undefined; before: BackupConfiguration | undefined };
 
 export function TaskDialog({ edited, close }: { edited: Edited | undefined; close: () => void }) {
-  const title = edited?.before
-    ? `Change '${edited.before.Name}'`
-    : edited?.database === undefined
-      ? "New backup of all databases"
-      : "New backup task";
+  const ofNew = edited?.database === undefined ? "New backup of all databases" : "New backup task";
+  const title = useTitle(edited && (edited.before ? `Change '${edited.before.Name}'` : ofNew));
   return (
     <Modal
       opened={edited !== undefined}

@@ -11,6 +11,7 @@ import { ConflictButtons, ConflictDialog, ConflictText, Sides } from "../../shel
 import { Blocker } from "../../shell/Leaving";
 import { Changeable, Needs, useRefusal } from "../../shell/rights";
 import { Failed, Loading, messageOf } from "../../shell/states";
+import { useTitle } from "../../shell/title";
 import { told } from "../../shell/toasts";
 import { fieldOf } from "../restore/moment";
 import styles from "./compareExchange.module.css";
@@ -19,11 +20,12 @@ import styles from "./compareExchange.module.css";
 type Props = { database: string; opened: string | undefined; isNew: boolean; close: () => void };
 
 export function ValueDialog({ database, opened, isNew, close }: Props) {
+  const title = useTitle(opened === undefined ? undefined : isNew ? "New value" : opened);
   return (
     <Modal
       opened={opened !== undefined}
       onClose={close}
-      title={isNew ? "New value" : opened}
+      title={title}
       size="lg"
       closeButtonProps={{ "aria-label": "Close" }}
       // What was typed is not lost by a click that missed, nor by a key that is for the editor.
@@ -215,12 +217,8 @@ function Conflict({ clash, ...rest }: ConflictProps) {
   useEffect(() => {
     edited.current = undefined;
   }, [clash]);
-  const title =
-    clash?.theirs === undefined
-      ? "Somebody else deleted it"
-      : rest.isNew
-        ? "There is a value with this key"
-        : "Somebody else changed it first";
+  const changed = rest.isNew ? "There is a value with this key" : "Somebody else changed it first";
+  const title = useTitle(clash && (clash.theirs ? changed : "Somebody else deleted it"));
   return (
     <ConflictDialog
       title={title}

@@ -9,6 +9,7 @@ import { count, counted } from "../../format/format";
 import { pathsOf } from "../../grid/columns";
 import { changed } from "../../shell/changed";
 import { messageOf } from "../../shell/states";
+import { useTitle } from "../../shell/title";
 import { told } from "../../shell/toasts";
 import { sampleQuery } from "../query/samples";
 import { cleaned, constraintOf, draftOf, FIELDS_MAX, nameOf, type Draft } from "./draft";
@@ -18,11 +19,12 @@ import styles from "./constraints.module.css";
 export type Edited = { before: Constraint | undefined };
 
 export function ConstraintDialog({ database, edited, close }: { database: string; edited: Edited | undefined; close: () => void }) {
+  const title = useTitle(edited && (edited.before ? `Change '${edited.before.Name}'` : "New unique constraint"));
   return (
     <Modal
       opened={edited !== undefined}
       onClose={close}
-      title={edited?.before ? `Change '${edited.before.Name}'` : "New unique constraint"}
+      title={title}
       size="lg"
       closeButtonProps={{ "aria-label": "Close" }}
       // What was typed is not lost by a click that missed.

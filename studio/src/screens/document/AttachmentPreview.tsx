@@ -5,6 +5,7 @@ import { useState } from "react";
 import { addressOf, beginningOf, type Attachment } from "../../api/attachments";
 import { size } from "../../format/format";
 import { Failed, Loading } from "../../shell/states";
+import { useTitle } from "../../shell/title";
 import { Icon } from "../../theme/icons";
 import { previewOf } from "./preview";
 import styles from "./document.module.css";
@@ -16,11 +17,12 @@ type Props = { database: string; id: string; attachment: Attachment | undefined;
 
 /** `attachment`: undefined shows nothing. */
 export function AttachmentPreview({ attachment, close, ...of }: Props) {
+  const title = useTitle(attachment?.name);
   return (
     <Modal
       opened={attachment !== undefined}
       onClose={close}
-      title={attachment?.name}
+      title={title}
       size="min(920px, 94vw)"
       closeButtonProps={{ "aria-label": "Close" }}
     >

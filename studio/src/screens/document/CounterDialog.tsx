@@ -7,6 +7,7 @@ import { countOf } from "../../format/format";
 import { int64 } from "../../format/number";
 import { changed } from "../../shell/changed";
 import { messageOf } from "../../shell/states";
+import { useTitle } from "../../shell/title";
 import { told } from "../../shell/toasts";
 import styles from "./document.module.css";
 
@@ -16,12 +17,9 @@ export type CounterTask = { kind: "new"; others: readonly Counter[] } | { kind: 
 type Props = { database: string; id: string; task: CounterTask | undefined; close: () => void };
 
 export function CounterDialog({ task, close, ...rest }: Props) {
-  const title =
-    task === undefined
-      ? ""
-      : task.kind === "new"
-        ? "New counter"
-        : `${task.kind === "raise" ? "Raise" : "Set"} '${task.counter.name}'`;
+  const title = useTitle(
+    task && (task.kind === "new" ? "New counter" : `${task.kind === "raise" ? "Raise" : "Set"} '${task.counter.name}'`),
+  );
   return (
     <Modal
       opened={task !== undefined}

@@ -7,16 +7,18 @@ import { pretty } from "../../json/scan";
 import { copyText } from "../../shell/clipboard";
 import { download } from "../../shell/download";
 import { Failed, Loading } from "../../shell/states";
+import { useTitle } from "../../shell/title";
 import { Icon } from "../../theme/icons";
 import styles from "./document.module.css";
 
 /** `id`: undefined shows nothing. */
 export function Raw({ database, id, close }: { database: string; id: string | undefined; close: () => void }) {
+  const title = useTitle(id && `${id} as stored`);
   return (
     <Modal
       opened={id !== undefined}
       onClose={close}
-      title={`${id ?? ""} as stored`}
+      title={title}
       size="min(920px, 94vw)"
       closeButtonProps={{ "aria-label": "Close" }}
     >

@@ -4,6 +4,7 @@ import { useEffect, useMemo, useRef, useState, type RefObject } from "react";
 import type { Definition } from "../../api/indexes";
 import { Comparison } from "../../editor/Editor";
 import { ConflictButtons, ConflictDialog, ConflictText, Sides } from "../../shell/ConflictDialog";
+import { useTitle } from "../../shell/title";
 import { differences, merged } from "./definition";
 import styles from "./index.module.css";
 
@@ -25,9 +26,10 @@ export function IndexConflict({ clash, close, ...rest }: Props) {
   useEffect(() => {
     edited.current = undefined;
   }, [clash]);
+  const title = useTitle(clash && (clash.theirs ? "Somebody else saved it first" : "Somebody else deleted it"));
   return (
     <ConflictDialog
-      title={clash?.theirs ? "Somebody else saved it first" : "Somebody else deleted it"}
+      title={title}
       isOpen={clash !== undefined}
       isWide={clash?.theirs !== undefined}
       close={() => close(edited.current)}

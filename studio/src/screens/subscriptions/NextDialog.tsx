@@ -3,6 +3,7 @@ import { Modal } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { tryQuery, type Subscription } from "../../api/subscriptions";
 import { Failed, Loading } from "../../shell/states";
+import { useTitle } from "../../shell/title";
 import { Sent, TRIED_COUNT } from "./Sent";
 import styles from "./subscriptions.module.css";
 
@@ -15,14 +16,9 @@ export function NextDialog({
   subscription: Subscription | undefined;
   close: () => void;
 }) {
+  const title = useTitle(subscription && `What '${subscription.SubscriptionName}' sends next`);
   return (
-    <Modal
-      opened={subscription !== undefined}
-      onClose={close}
-      title={`What '${subscription?.SubscriptionName}' sends next`}
-      size="lg"
-      closeButtonProps={{ "aria-label": "Close" }}
-    >
+    <Modal opened={subscription !== undefined} onClose={close} title={title} size="lg" closeButtonProps={{ "aria-label": "Close" }}>
       {subscription && <Body database={database} subscription={subscription} />}
     </Modal>
   );

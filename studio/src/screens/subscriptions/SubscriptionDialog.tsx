@@ -7,6 +7,7 @@ import { save, tryQuery, type Archived, type Subscription } from "../../api/subs
 import { Editor } from "../../editor/Editor";
 import { changed } from "../../shell/changed";
 import { messageOf } from "../../shell/states";
+import { useTitle } from "../../shell/title";
 import { told } from "../../shell/toasts";
 import { completion } from "../query/completion";
 import { knownOf } from "../query/samples";
@@ -26,11 +27,12 @@ export function SubscriptionDialog({
   edited: Edited | undefined;
   close: () => void;
 }) {
+  const title = useTitle(edited && (edited.before ? `Change '${edited.before.SubscriptionName}'` : "New subscription"));
   return (
     <Modal
       opened={edited !== undefined}
       onClose={close}
-      title={edited?.before ? `Change '${edited.before.SubscriptionName}'` : "New subscription"}
+      title={title}
       size="lg"
       closeButtonProps={{ "aria-label": "Close" }}
       // What was typed is not lost by a click that missed, nor by a key that is for the editor.
