@@ -59,8 +59,8 @@ pub trait Destination: Send + Sync + Debug {
     /// [`Error::Destination`]
     fn list(&self, folder: &str) -> Result<Vec<StoredFile>>;
 
-    /// What a folder has directly, in no order; `""`: the destination itself. A folder that is not there has nothing. One with another name
-    /// than those of backups has nothing either if it cannot be read.
+    /// What a folder has directly, in no order; `""`: the destination itself. A folder that is not there has nothing. In a folder of this
+    /// machine one with another name than those of backups and archives has nothing either if it cannot be read.
     ///
     /// # Errors
     ///
@@ -285,6 +285,12 @@ mod tests {
         assert_eq!(fs::read_dir(folder.path().join("a")).unwrap().count(), 0);
         place.put("a/file", &mut file, 8, &mut |_| Ok(())).unwrap();
         assert_eq!(fs::read(folder.path().join("a/file")).unwrap(), b"contents");
+        // Folders go with what was in them, those with others stay, and so does the place.
+        place.put("a/b/c/file", &mut file, 8, &mut |_| Ok(())).unwrap();
+        place.remove("a/b/c/file").unwrap();
+        assert!(folder.path().join("a").exists() && !folder.path().join("a/b").exists());
+        place.remove("a/file").unwrap();
+        assert!(folder.path().exists() && !folder.path().join("a").exists());
     }
 
     /// Makes folders below each other, so that the path of the last one is longer than the system takes: it cannot be read, by root either.

@@ -30,8 +30,16 @@ impl Spool {
         &self.0
     }
 
+    /// Makes the file, and its folder once more if somebody removed that meanwhile because it was empty.
     pub fn create(&self) -> Result<File> {
-        create_private(&self.0).map_err(|error| with_advice(Error::io("create", &self.0, error)))
+        let created = match create_private(&self.0) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                folders::make_durable(self.0.parent().unwrap_or(&self.0)).map_err(with_advice)?;
+                create_private(&self.0)
+            }
+            created => created,
+        };
+        created.map_err(|error| with_advice(Error::io("create", &self.0, error)))
     }
 }
 

@@ -1,18 +1,20 @@
-//! Looking through a place for folders of backups and of archives, wherever in it they are. An archive has thousands of files a day, so nothing
-//! lists a place as a whole.
+//! Looking through a place for folders of backups and of archives, wherever in it they are. An archive has thousands of files a day: no list
+//! goes into one by the way.
 
-use std::thread::{self, ScopedJoinHandle};
+use std::io;
+use std::thread::{self, Builder, ScopedJoinHandle};
 
+use super::archive;
 use super::destination::{Contents, Destination, StoredFile};
 use super::failure::DestinationError;
-use super::{archive, names};
+use super::names::{self, BackupName};
 use crate::limits::{FOLDERS_SURVEYED_MAX, LISTS_AT_ONCE_MAX};
 use crate::{Error, Result};
 
 /// What a place has.
 #[derive(Debug, Default)]
 pub(super) struct Survey {
-    /// Files outside of the folders of backups and archives.
+    /// Files of backups outside of the folders of such.
     pub files: Vec<StoredFile>,
     /// The paths of folders of backups.
     pub backups: Vec<String>,
@@ -59,11 +61,11 @@ impl Survey {
 
     /// Gives the other folders.
     fn add(&mut self, mut contents: Contents) -> Vec<String> {
+        contents.files.retain(|file| BackupName::parse(name_of(&file.path)).is_some());
         self.files.append(&mut contents.files);
         let mut others = Vec::new();
         for path in contents.folders {
-            let name = path.rsplit('/').next().unwrap_or(&path);
-            let kind = match (names::parse_folder(name), archive::is_folder(name)) {
+            let kind = match (names::parse_folder(name_of(&path)), archive::is_folder(name_of(&path))) {
                 (Some(_), _) => &mut self.backups,
                 (None, true) => &mut self.archives,
                 (None, false) => &mut others,
@@ -74,6 +76,10 @@ impl Survey {
     }
 }
 
+fn name_of(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
 /// Does the same for each of some paths, for [`LISTS_AT_ONCE_MAX`] at once; gives what came of it in the same order.
 pub(super) fn of_each<T: Send>(paths: &[String], work: impl Fn(&str) -> Result<T> + Sync) -> Result<Vec<T>> {
     if let [path] = paths {
@@ -82,9 +88,15 @@ pub(super) fn of_each<T: Send>(paths: &[String], work: impl Fn(&str) -> Result<T
     let mut done = Vec::with_capacity(paths.len());
     for paths in paths.chunks(LISTS_AT_ONCE_MAX) {
         let results: Vec<Result<T>> = thread::scope(|scope| {
-            let threads: Vec<_> = paths.iter().map(|path| scope.spawn(|| work(path))).collect();
-            let joined = threads.into_iter().map(ScopedJoinHandle::join);
-            joined.map(|result| result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+            let work = &work;
+            let begin = |path| Builder::new().spawn_scoped(scope, move || work(path));
+            let begun: Vec<_> = paths.iter().map(|path| (path, begin(path))).collect();
+            let end = |(path, thread): (&String, io::Result<ScopedJoinHandle<'_, Result<T>>>)| match thread {
+                Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+                // The machine has no thread to give.
+                Err(_) => work(path),
+            };
+            begun.into_iter().map(end).collect()
         });
         for result in results {
             done.push(result?);
@@ -112,6 +124,7 @@ mod tests {
     #[test]
     fn folders_are_found_wherever_they_are_and_are_not_looked_into() {
         const BACKUP: &str = "2026-11-27-02-00-00.ravendb-Shop-A-backup";
+        const FILE: &str = "2026-11-27-02-00-00.ravendb-full-backup";
         const ARCHIVE: &str = "2026-11-27-02-00-00.rookery-Shop-A-archive-0000000000000001";
         let folder = tempfile::tempdir().unwrap();
         for path in [BACKUP, ARCHIVE, "all/Shop"] {
@@ -122,13 +135,14 @@ mod tests {
             fs::write(folder.path().join("all/Shop").join(path).join("file"), "x").unwrap();
         }
         fs::write(folder.path().join("all/note"), "x").unwrap();
+        fs::write(folder.path().join("all").join(FILE), "x").unwrap();
         let place = FolderDestination::new(folder.path());
         let mut survey = Survey::of(&place).unwrap();
         survey.backups.sort();
         survey.archives.sort();
         assert_eq!(survey.backups, [BACKUP.to_owned(), format!("all/Shop/{BACKUP}")]);
         assert_eq!(survey.archives, [ARCHIVE.to_owned(), format!("all/Shop/{ARCHIVE}")]);
-        assert_eq!(survey.files, [StoredFile { path: "all/note".to_owned(), size: 1 }]);
+        assert_eq!(survey.files, [StoredFile { path: format!("all/{FILE}"), size: 1 }]);
         let top = Survey::of_top(&place).unwrap();
         assert_eq!((top.backups, top.archives, top.files), (vec![BACKUP.to_owned()], vec![ARCHIVE.to_owned()], vec![]));
         let files = files_of(&place, &survey.backups).unwrap();

@@ -452,3 +452,32 @@ fn small_steps_of_the_clock_back_begin_no_history() {
     let end = Until::Transaction(last_transaction(&node));
     assert_eq!(restore(&node, "copy", end).unwrap(), node.documents("shop"));
 }
+
+#[test]
+fn what_follows_a_snapshot_may_stand_in_the_days_before_it() {
+    let (node, task) = archived();
+    let restores_all = || {
+        let end = Until::Transaction(last_transaction(&node));
+        assert_eq!(restore(&node, "copy", end).unwrap(), node.documents("shop"));
+        assert_eq!(archives(&node).len(), 1, "{:?}", archives(&node));
+        assert_eq!(archives(&node)[0].last, last_transaction(&node));
+    };
+    // A step back over midnight.
+    node.clock.set(Date::parse("2026-11-28T00:00:20").unwrap());
+    node.put("users/1", "one");
+    catch_up(&node);
+    assert!(matches!(node.run_now(task, true), OperationStatus::Completed(_)));
+    node.clock.set(Date::parse("2026-11-27T23:59:45").unwrap());
+    node.put("users/2", "two");
+    catch_up(&node);
+    restores_all();
+    // Days that a clock is ahead while nothing is written, but for a snapshot.
+    let right = node.clock.now();
+    node.clock.advance(3 * 24 * 60 * MINUTE);
+    assert!(matches!(node.run_now(task, true), OperationStatus::Completed(_)));
+    node.clock.set(right);
+    node.put("users/3", "three");
+    catch_up(&node);
+    restores_all();
+    assert!(files_of(&node.place).iter().all(|file| !file.to_string_lossy().contains("/2026-11-30/")));
+}

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use database::Error;
-use database::backups::{Destination, DestinationKind, DestinationSettings, OpenDestination, StoredFile};
+use database::backups::{Contents, Destination, DestinationKind, DestinationSettings, OpenDestination, StoredFile};
 use json::Value;
 use rookery_destinations::ObjectStores;
 use rookery_destinations::limits::PART_SIZE;
@@ -108,6 +108,12 @@ fn files_are_stored_listed_read_and_removed() {
     assert_eq!(place.list("").unwrap().len(), 4);
     assert_eq!(place.list("zork").unwrap(), []);
     put(&*place, "top", &small).unwrap();
+    put(&*place, "a/within/file", &small).unwrap();
+    let mut within = place.look_into("a").unwrap();
+    within.files.sort_by(|one, other| one.path.cmp(&other.path));
+    assert_eq!((within.files, within.folders), (files, vec!["a/within".to_owned()]));
+    place.remove("a/within/file").unwrap();
+    assert_eq!(place.look_into("zork").unwrap(), Contents::default());
     let mut top = place.look_into("").unwrap();
     top.folders.sort();
     assert_eq!(

@@ -1,9 +1,12 @@
 //! The names of folders and files of archives.
 
+use std::time::Duration;
+
 use documents::Date;
 use storage::TransactionId;
 
 use super::super::names::{TIME_SIZE, parse_time, time_text};
+use crate::clock::later;
 
 const MARK: &str = ".rookery-";
 const ARCHIVE: &str = "-archive-";
@@ -96,10 +99,17 @@ impl ArchiveFile {
 }
 
 /// The name of the folder with the segments of a time.
-pub(super) fn day(time: Date) -> String {
+fn day(time: Date) -> String {
     let mut text = millis_text(time);
     text.truncate(DAY_SIZE);
     text
+}
+
+/// The days before and after which no segment stands that belongs behind a snapshot of a time, or before it. A day more on both sides: the
+/// clock may have been set back.
+pub(super) fn days_around(time: Date) -> (String, String) {
+    const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+    (day(Date::from_ticks(time.ticks().saturating_sub(later(Date::default(), DAY).ticks()))), day(later(time, DAY)))
 }
 
 /// Whether a folder has the name of one with the segments of a day.

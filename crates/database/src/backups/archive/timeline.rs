@@ -1,5 +1,6 @@
 //! What a place has of archives, and the way to a time: a snapshot, and the segments behind it.
 
+use std::collections::BTreeSet;
 use std::io::{self, Read};
 
 use documents::Date;
@@ -11,13 +12,14 @@ use super::super::encryption::BackupKey;
 use super::super::file;
 use super::super::spool::PARTIAL;
 use super::super::survey::{Survey, files_of, of_each};
-use super::super::{Contents, Destination, StoredFile};
-use super::names::{ArchiveFile, HistoryName, day, is_day, last_part};
+use super::super::{Contents, Destination, DestinationError, StoredFile};
+use super::names::{ArchiveFile, HistoryName, days_around, is_day, last_part};
 use super::segment::{Head, Mark};
 use crate::limits::{BASE_SIZE_MAX, LISTS_AT_ONCE_MAX};
 use crate::{Error, Result};
 
-const TICKS_PER_DAY: u64 = 24 * 60 * 60 * 10_000_000;
+/// Days that are listed before it is known whether more are needed: the one before the base, its own, and the next.
+const DAYS_AT_FIRST: usize = 3;
 
 /// The state that a restore goes back to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,9 +47,9 @@ pub struct Archive {
     pub first: u64,
     /// The last transaction.
     pub last: u64,
-    /// Whether it can be read only with a key.
+    /// Whether it can be restored only with a key.
     pub is_encrypted: bool,
-    /// Bytes of its segments.
+    /// Bytes of the segments that can be restored.
     pub size: u64,
 }
 
@@ -59,7 +61,7 @@ impl Archive {
     /// [`Error::Destination`]
     pub fn all(place: &dyn Destination) -> Result<Vec<Archive>> {
         let mut found = Vec::new();
-        for history in Timeline::read(place)?.histories.into_iter().rev() {
+        for history in Timeline::read(place, &Survey::of(place)?.archives)?.histories.into_iter().rev() {
             let Some(base) = history.bases.first() else { continue };
             let chain = history.chain(place, base, |_| false)?;
             found.push(Archive {
@@ -104,7 +106,7 @@ pub(crate) struct History {
     /// By transaction.
     pub bases: Vec<BaseFile>,
     /// The paths of the folders with segments, rising. Each has those of one day.
-    pub days: Vec<String>,
+    days: Vec<String>,
     /// The paths of files that a crash cut off, but for those of segments.
     pub rests: Vec<String>,
 }
@@ -120,9 +122,9 @@ struct Chain {
     next: Option<TransactionId>,
 }
 
-/// The histories of a place, the oldest first.
+/// Histories, the oldest first.
 pub(crate) struct Timeline {
-    pub histories: Vec<History>,
+    histories: Vec<History>,
 }
 
 /// The way to a state.
@@ -140,10 +142,9 @@ pub(crate) struct Plan {
 }
 
 impl Timeline {
-    /// All of a place.
-    fn read(place: &dyn Destination) -> Result<Timeline> {
-        let folders = Survey::of(place)?.archives;
-        let found = of_each(&folders, |folder| History::read(place, folder))?;
+    /// * `folders`: those of histories.
+    fn read(place: &dyn Destination, folders: &[String]) -> Result<Timeline> {
+        let found = of_each(folders, |folder| History::read(place, folder))?;
         let mut histories: Vec<History> = found.into_iter().flatten().collect();
         histories.sort_by(|one, other| (one.name.time, &one.path).cmp(&(other.name.time, &other.path)));
         Ok(Timeline { histories })
@@ -158,8 +159,16 @@ impl Timeline {
     /// [`Error::Destination`]; [`Error::BadBackup`] if the state cannot be restored from what is there, with what can be.
     pub fn plan(place: &dyn Destination, database: Option<&str>, until: Until) -> Result<Plan> {
         let refused = |rule: String| bad(format!("{} cannot be restored to a time: {rule}", place.place()));
-        let timeline = Timeline::read(place)?;
-        let (history, base) = timeline.find(database, until).map_err(refused)?;
+        let is_wanted = |folder: &String| database.is_none_or(|name| is_of(folder, name));
+        let mut folders = Survey::of_top(place)?.archives;
+        // A walk takes long in a place that has much else.
+        if !folders.iter().any(is_wanted) {
+            folders = Survey::of(place)?.archives;
+        }
+        let database = database_of(&folders, database).map_err(refused)?;
+        folders.retain(|folder| is_of(folder, &database));
+        let timeline = Timeline::read(place, &folders)?;
+        let (history, base) = timeline.find(until).map_err(refused)?;
         let chain = history.chain(place, base, |segment| match until {
             Until::Time(time) => segment.time >= time,
             Until::Transaction(id) => segment.until.0 >= id,
@@ -173,42 +182,22 @@ impl Timeline {
         Ok(Plan { snapshot, folder, segments: chain.segments, until, begin, is_past_end })
     }
 
-    fn find(&self, database: Option<&str>, until: Until) -> Result<(&History, &BaseFile), String> {
-        let mut names: Vec<&str> = self.histories.iter().map(|history| history.name.database.as_str()).collect();
-        names.sort_unstable();
-        names.dedup();
-        let database = match (database, &names[..]) {
-            (_, []) => {
-                return Err(
-                    "it has no archive. Name the folder of a backup task with 'PointInTime', not one below".to_owned()
-                );
-            }
-            (Some(given), _) if names.iter().any(|name| name.eq_ignore_ascii_case(given)) => given,
-            (None, [only]) => only,
-            (given, _) => {
-                let given = given.map_or_else(String::new, |given| format!("none of '{given}'; "));
-                return Err(format!("it has {given}archives of the databases {}. Name one of them", names.join(", ")));
-            }
-        };
+    fn find(&self, until: Until) -> Result<(&History, &BaseFile), String> {
         let is_before = |base: &BaseFile| match until {
             Until::Time(time) => base.time <= time,
             Until::Transaction(id) => base.transaction.0 <= id,
         };
         // Of two histories the newer one: the older one ended before it.
-        let mut newest_first = self.of_database(database).rev();
+        let mut newest_first = self.histories.iter().rev();
         let found =
             newest_first.find_map(|history| Some((history, history.bases.iter().rev().find(|base| is_before(base))?)));
         found.ok_or_else(|| {
-            let first = self.of_database(database).find_map(|history| history.bases.first());
+            let first = self.histories.iter().find_map(|history| history.bases.first());
             let first = first.map_or_else(String::new, |base| {
                 format!(". The first that can be is that of {}, transaction {}", base.time, base.transaction)
             });
             format!("no snapshot precedes the state{first}")
         })
-    }
-
-    fn of_database(&self, name: &str) -> impl DoubleEndedIterator<Item = &History> {
-        self.histories.iter().filter(move |known| known.name.database.eq_ignore_ascii_case(name))
     }
 
     /// Why a chain does not lead to a state; `None`: it does, or nothing was written between its end and the time.
@@ -228,8 +217,8 @@ impl Timeline {
                 Some(format!("the archive ends with transaction {}, of {}", chain.end, chain.time))
             }
             Until::Time(_) => {
-                let own = self.of_database(&history.name.database);
-                let next = own.skip_while(|known| known.path != history.path).nth(1)?.bases.first()?;
+                let next =
+                    self.histories.iter().skip_while(|known| known.path != history.path).nth(1)?.bases.first()?;
                 Some(format!(
                     "an archive ends at {}, and the next one begins at {}; nothing is known of the time between. \
                      Choose one of these times, or one before or after",
@@ -263,21 +252,48 @@ impl History {
         Ok(Some(History { path: folder.to_owned(), name, bases, days, rests }))
     }
 
-    /// The segments that follow a base, up to the first that is enough. Later days are not looked at.
-    ///
-    /// Where one is there twice, from before a crash and after it, the earlier one counts: it knows the times better.
+    /// The folders with the segments up to a day.
+    pub fn days_until(&self, until: &str) -> &[String] {
+        &self.days[..self.days.partition_point(|path| last_part(path) <= until)]
+    }
+
+    /// The folders that may have a segment which a crash cut off: the last one, and the one before it if the clock went back over midnight.
+    pub fn last_days(&self) -> &[String] {
+        &self.days[self.days.len().saturating_sub(2)..]
+    }
+
+    /// The segments that follow a base, up to the first that is enough. Days that are not needed for that are not looked at.
     fn chain(
         &self,
         place: &dyn Destination,
         base: &BaseFile,
         is_enough: impl Fn(&SegmentFile) -> bool,
     ) -> Result<Chain> {
+        let first = |base: &BaseFile| days_around(base.time).0;
+        let chain = self.chain_from(place, base, &first(base), &is_enough)?;
+        if !chain.segments.is_empty() && chain.next.is_none() {
+            return Ok(chain);
+        }
+        // The clock may have been ahead when the base was made: then what follows stands before its day, behind the base before it.
+        let before = self.bases.iter().rev().find(|known| known.transaction < base.transaction);
+        self.chain_from(place, base, &before.map_or_else(String::new, first), &is_enough)
+    }
+
+    /// * `first`: the day to begin with.
+    ///
+    /// Where a segment is there twice, from before a crash and after it, the earlier one counts: it knows the times better.
+    fn chain_from(
+        &self,
+        place: &dyn Destination,
+        base: &BaseFile,
+        first: &str,
+        is_enough: &dyn Fn(&SegmentFile) -> bool,
+    ) -> Result<Chain> {
         let mut chain = Chain { segments: Vec::new(), end: base.transaction, time: base.time, next: None };
-        // Before a clock that was set back a bit, a day may end with what belongs behind the beginning of the next one.
-        let first = day(Date::from_ticks(base.time.ticks().saturating_sub(TICKS_PER_DAY)));
-        let days = &self.days[self.days.partition_point(|path| last_part(path) < first.as_str())..];
+        let days = &self.days[self.days.partition_point(|path| last_part(path) < first)..];
+        let (soon, rest) = days.split_at(days.len().min(DAYS_AT_FIRST));
         let mut waiting: Vec<SegmentFile> = Vec::new();
-        for days in days.chunks(LISTS_AT_ONCE_MAX) {
+        for days in std::iter::once(soon).chain(rest.chunks(LISTS_AT_ONCE_MAX)) {
             let files = files_of(place, days)?;
             waiting.extend(files.iter().filter_map(|file| SegmentFile::of(&self.path, file)));
             waiting.sort_by_key(|segment| (segment.until, segment.time));
@@ -317,6 +333,27 @@ impl SegmentFile {
     }
 }
 
+/// Whether a folder of a history is one of a database.
+fn is_of(folder: &str, database: &str) -> bool {
+    HistoryName::parse(last_part(folder)).is_some_and(|name| name.database.eq_ignore_ascii_case(database))
+}
+
+/// The database that is meant, of those that folders of histories are of; the error is a rule.
+fn database_of(folders: &[String], given: Option<&str>) -> Result<String, String> {
+    let names: BTreeSet<String> =
+        folders.iter().filter_map(|folder| Some(HistoryName::parse(last_part(folder))?.database)).collect();
+    let list = || names.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+    match given {
+        _ if names.is_empty() => {
+            Err("it has no archive. Name the folder of a backup task with 'PointInTime', not one below".to_owned())
+        }
+        Some(given) if names.iter().any(|name| name.eq_ignore_ascii_case(given)) => Ok(given.to_owned()),
+        Some(given) => Err(format!("it has none of '{given}'; archives of the databases {}. Name one of them", list())),
+        None if names.len() == 1 => Ok(list()),
+        None => Err(format!("it has archives of the databases {}. Name one of them", list())),
+    }
+}
+
 /// The path of the snapshot of a base.
 ///
 /// # Errors
@@ -325,7 +362,13 @@ impl SegmentFile {
 pub(super) fn base_of(place: &dyn Destination, base: &BaseFile) -> Result<String> {
     let damaged = || bad(format!("the file '{}' in {} is damaged", base.path, place.place()));
     let mut text = Vec::new();
-    place.get(&base.path)?.take(BASE_SIZE_MAX).read_to_end(&mut text).map_err(|_| damaged())?;
+    let unread = |error: io::Error| {
+        error.downcast::<Error>().unwrap_or_else(|error| {
+            let (path, place, reason) = (base.path.clone(), place.place(), error.to_string());
+            Error::Destination(DestinationError { operation: "read", path, place, reason })
+        })
+    };
+    place.get(&base.path)?.take(BASE_SIZE_MAX).read_to_end(&mut text).map_err(unread)?;
     let value = Value::parse(&text).map_err(|_| damaged())?;
     let part = |name: &str| value.get(name).and_then(Value::as_str).filter(|part| !part.contains('/') && *part != "..");
     let (folder, file) = part("Folder").zip(part("File")).ok_or_else(damaged)?;

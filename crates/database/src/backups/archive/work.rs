@@ -18,6 +18,7 @@ use super::host::Host;
 use super::names::{ArchiveFile, HistoryName, last_part};
 use super::segment::{Head, Mark};
 use super::state::{ArchiveState, places_of};
+use super::timeline::History;
 use crate::clock::{Clock, later};
 use crate::limits::{ARCHIVE_CLOCK_BACK_MAX, SEGMENT_SIZE_MAX};
 use crate::{Database, Error, Result};
@@ -190,10 +191,8 @@ pub(crate) fn note_base(
 /// Removes segments that a crash cut off, before this node writes another one.
 fn remove_rests(state: &ArchiveState, places: &[Arc<dyn Destination>]) -> Result<()> {
     for place in places {
-        let mut days = place.look_into(&state.folder)?.folders;
-        days.sort();
-        // The last day, and the one before it if the clock went back over midnight.
-        for file in files_of(&**place, &days[days.len().saturating_sub(2)..])? {
+        let Some(history) = History::read(&**place, &state.folder)? else { continue };
+        for file in files_of(&**place, history.last_days())? {
             let whole = last_part(&file.path).strip_suffix(PARTIAL);
             if matches!(whole.and_then(ArchiveFile::parse), Some(ArchiveFile::Segment { .. })) {
                 place.remove(&file.path)?;
