@@ -83,7 +83,6 @@ impl Listeners {
 #[cfg(test)]
 mod tests {
     use std::sync::{Mutex, mpsc};
-    use std::time::Duration;
 
     use super::*;
 
@@ -110,6 +109,6 @@ mod tests {
             listeners.notify_committed(1);
             sender.send(listeners.is_empty()).unwrap();
         });
-        assert_eq!(told.recv_timeout(Duration::from_secs(20)), Ok(true));
+        assert_eq!(told.recv_timeout(testing::wait::LONG), Ok(true));
     }
 }

@@ -441,7 +441,7 @@ mod tests {
         drop(database);
         while writes.reap() {}
         assert_eq!(answers.try_recv(), Ok(true));
-        let closed_on = closed_on.recv_timeout(std::time::Duration::from_secs(20)).unwrap();
+        let closed_on = closed_on.recv_timeout(testing::wait::LONG).unwrap();
         assert_ne!(closed_on, std::thread::current().id());
     }
 }

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 /// What a check finds wrong.
 type Checked = Result<(), String>;
@@ -136,7 +136,7 @@ fn ask(address: &str, request: &str) -> std::io::Result<String> {
     let mut parts = request.splitn(3, ' ');
     let (method, path, body) = (parts.next().unwrap_or(""), parts.next().unwrap_or(""), parts.next().unwrap_or(""));
     let mut stream = TcpStream::connect(address)?;
-    stream.set_read_timeout(Some(Duration::from_secs(20)))?;
+    stream.set_read_timeout(Some(testing::wait::LONG))?;
     let length = body.len();
     write!(
         stream,

@@ -5,6 +5,8 @@
 //! sizes of the quick and of the nightly set (`SLOW=1`). [`process`] runs a test in a process of its own. [`linearizable`] decides whether
 //! what several clients saw can have happened.
 //!
+//! Tests with several threads or a server: [`wait`] looks until the work of others is done.
+//!
 //! Checks of the tree itself (`tests/main/tidy.rs` and beside it): [`tree`] has the files of the repository, [`source`] tells code
 //! from comments and strings, [`manifest`] reads what crates depend on, [`imports`] which files of a crate import which,
 //! [`routes`] the table of routes of the server.
@@ -21,3 +23,4 @@ pub mod routes;
 pub mod seeds;
 pub mod source;
 pub mod tree;
+pub mod wait;

@@ -385,6 +385,7 @@ mod tests {
     use parking_lot::Mutex;
     use query::index::Error::Bug;
     use storage::{Environment, Options};
+    use testing::wait::until_true;
 
     use super::super::pool::IndexingPool;
     use super::*;
@@ -429,18 +430,14 @@ mod tests {
         let database = Database::open("x", environment, true, "A", &Limits::default(), &pool).unwrap();
         let indexes = database.indexes();
         let index = indexes.covering_or_new(&AutomaticIndex::new(None, [])).unwrap();
-        while index.has_turn.load(SeqCst) {
-            std::thread::yield_now();
-        }
+        until_true("the first turn ends", || !index.has_turn.load(SeqCst));
         let full = storage::Error::DiskFull { path: "x".into(), needed_bytes: 1 };
         for error in [Error::Storage(full.clone()), Error::Index(full.clone().into()), Error::Documents(full.into())] {
             indexes.end_turn_with(&database, &index, error);
             assert!(index.failure().is_none() && index.has_failed_turn.load(SeqCst));
             indexes.maintain();
             assert!(indexes.by_name(index.name()).is_some_and(|now| Arc::ptr_eq(&now, &index)), "it is not built anew");
-            while index.has_failed_turn.load(SeqCst) {
-                std::thread::yield_now();
-            }
+            until_true("the next turn succeeds", || !index.has_failed_turn.load(SeqCst));
         }
         indexes.end_turn_with(&database, &index, storage::Error::Closed.into());
         assert!(index.failure().is_some());

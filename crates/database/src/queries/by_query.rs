@@ -362,6 +362,7 @@ impl ChangedDocuments {
 mod tests {
     use documents::{Batch, Expected};
     use storage::Environment;
+    use testing::wait::until_true;
 
     use super::*;
     use crate::Limits;
@@ -386,10 +387,7 @@ mod tests {
         let lead = database.submit(batch, drop).expect("no thread leads");
         std::thread::scope(|scope| {
             let deleting = scope.spawn(|| change.run());
-            // It waits, or fails.
-            while !deleting.is_finished() && !database.queue.has_waiting() {
-                std::thread::yield_now();
-            }
+            until_true("the deletion waits or fails", || deleting.is_finished() || database.queue.has_waiting());
             lead.run();
             assert_eq!(deleting.join().unwrap().unwrap().total, 3);
         });

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use rookery_database::OperationStatus;
 use rookery_database::documents::{ConstraintChange, ItemKind, UniqueConstraint, Write};
 
+use testing::wait::until_true;
+
 use crate::backups::{MINUTE, NIGHTLY, Node, value};
 
 /// The folder of the only chain.
@@ -46,14 +48,16 @@ fn what_is_deleted_while_the_first_backup_is_made_is_in_the_next_one() {
     let documents = |progress: rookery_database::Progress| {
         progress.transfer.is_some_and(|counts| counts.counts(rookery_database::smuggler::ItemType::Documents).read > 0)
     };
-    while !backup.progress().is_some_and(documents) {
+    until_true("the backup reads documents", || {
+        let has_begun = backup.progress().is_some_and(documents);
         assert!(matches!(backup.status(), OperationStatus::InProgress), "it is being made");
-        std::thread::yield_now();
-    }
+        has_begun
+    });
     node.delete("users/3");
-    while matches!(backup.status(), OperationStatus::InProgress) {
+    until_true("the backup ends", || {
         assert_eq!(clean(&node), 0, "the next backup needs the deletion");
-    }
+        !matches!(backup.status(), OperationStatus::InProgress)
+    });
     assert!(!next_is_full(&node, task));
     node.restore("copy", &folder(&node), None).unwrap();
     assert_eq!(node.documents("copy"), ["users/0=here", "users/1=here", "users/2=here"]);

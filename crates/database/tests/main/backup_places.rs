@@ -6,13 +6,15 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rookery_database::backups::{
     Archive, Contents, Destination, DestinationError, DestinationSettings, FolderDestination, IsEnded, OpenDestination,
     RestorePoint, RestoreRequest, StoredFile, Until,
 };
 use rookery_database::{Clock, Error, Operation, OperationStatus, Result};
+
+use testing::wait::{until, until_equal, until_true};
 
 use crate::backups::{MINUTE, NIGHTLY, Node, request, value};
 
@@ -73,7 +75,7 @@ impl Destination for Store {
     fn put(&self, path: &str, file: &mut File, size: u64, sent: &mut dyn FnMut(u64) -> Result<()>) -> Result<()> {
         if self.hangs.load(Ordering::Relaxed) {
             self.waited.fetch_add(1, Ordering::Relaxed);
-            until(|| (self.is_ended)().then_some(()));
+            until_true("the operation is killed", || (self.is_ended)());
             return Err(Error::Canceled);
         }
         let is_refused = self.is_full.load(Ordering::Relaxed) && path.ends_with("backup");
@@ -100,18 +102,6 @@ impl Destination for Store {
 
     fn ending_when(&self, is_ended: IsEnded) -> Arc<dyn Destination> {
         Arc::new(Store { is_ended, ..self.clone() })
-    }
-}
-
-/// Waits for what other threads do, and fails if that takes too long.
-fn until<T>(look: impl Fn() -> Option<T>) -> T {
-    let begin = Instant::now();
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(begin.elapsed() < Duration::from_secs(60), "it did not happen");
-        std::thread::yield_now();
     }
 }
 
@@ -274,12 +264,15 @@ fn a_store_that_hangs_holds_up_its_own_backups_alone_and_a_kill_ends_them() {
         node.databases.begin_backup_of_task(name, id, true).unwrap().operation
     };
     let end = |operation: &Operation| {
-        until(|| Some(operation.status()).filter(|status| !matches!(status, OperationStatus::InProgress)))
+        until(|| match operation.status() {
+            OperationStatus::InProgress => Err("the operation is in progress"),
+            ended => Ok(ended),
+        })
     };
     store.hangs.store(true, Ordering::Relaxed);
     let hanging: Vec<Arc<Operation>> =
         ["one", "two", "three"].iter().map(|name| begin(name, r#""S3Settings":{"BucketName":"b"}"#)).collect();
-    until(|| (store.waited.load(Ordering::Relaxed) == hanging.len()).then_some(()));
+    until_equal(|| store.waited.load(Ordering::Relaxed), hanging.len());
     let place = node.place.join("four");
     let local = begin("four", &format!(r#""LocalSettings":{{"FolderPath":"{}"}}"#, place.display()));
     assert!(matches!(end(&local), OperationStatus::Completed(_)));

@@ -7,6 +7,7 @@ use json::Value;
 use rookery_database::documents::{self, Batch, DefinitionChange, Expected, HiLoRequest, Write};
 use rookery_database::smuggler::{ItemTypes, SmugglerOptions};
 use rookery_database::*;
+use testing::wait::until_equal;
 
 fn batch(ids: &[&str]) -> Batch {
     let mut batch = Batch::new();
@@ -280,9 +281,7 @@ fn a_bulk_insert_and_an_import_wait_for_room() {
             assert_eq!(import.finish().unwrap().document_count, 1);
         });
         // All have begun, and none was refused.
-        while database.operations().all().len() < 21 {
-            std::thread::yield_now();
-        }
+        until_equal(|| database.operations().all().len(), 21);
         drop(writer);
     });
     assert_eq!((count(&database), database.queued_count()), (21, 0));
@@ -301,9 +300,7 @@ fn a_blocked_write_to_a_closed_database_is_refused() {
             bulk.feed(br#"[{"Id":"b","Type":"PUT","Document":{}}]"#)?;
             bulk.finish()
         });
-        while database.operations().all().is_empty() {
-            std::thread::yield_now();
-        }
+        until_equal(|| database.operations().all().len(), 1);
         databases.set_disabled(&["x"], true, None).unwrap();
         drop(writer);
         let error = match waiting.join().unwrap().unwrap_err() {

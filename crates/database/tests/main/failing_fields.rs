@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc;
-use std::time::Duration;
 
 use query::definition::{AutomaticIndex, Field, FieldName, FieldNeeds, GroupedBy};
 use query::index::Term;
 use rookery_database::documents::{Batch, Expected};
 use rookery_database::*;
+use testing::wait::{LONG, until_equal};
 
 fn open(folder: &Path) -> Arc<Databases> {
     Databases::open(DatabasesOptions::folder(folder)).unwrap()
@@ -48,22 +48,13 @@ fn ready(database: &Database, needed: &AutomaticIndex) -> Arc<Index> {
     let index = database.indexes().covering_or_new(needed).unwrap();
     let (sender, receiver) = mpsc::channel();
     let last = database.read().last_etag().unwrap();
-    index.when_indexed(last, Duration::from_secs(60), move || sender.send(()).unwrap());
-    receiver.recv_timeout(Duration::from_secs(60)).expect("the index gets there");
+    index.when_indexed(last, LONG, move || sender.send(()).unwrap());
+    receiver.recv_timeout(LONG).expect("the index gets there");
     index
 }
 
 fn names(database: &Database) -> Vec<String> {
     database.indexes().all().iter().map(|index| index.name().to_owned()).collect()
-}
-
-/// Waits until there are no other indexes than these.
-fn wait_for_names(database: &Database, expected: &[&str]) {
-    let start = std::time::Instant::now();
-    while names(database) != expected {
-        assert!(start.elapsed() < Duration::from_secs(60), "{:?}", names(database));
-        std::thread::yield_now();
-    }
 }
 
 fn count(index: &Index, field: &str, text: &str) -> u64 {
@@ -158,7 +149,7 @@ fn an_index_that_lacks_documents_takes_nobodys_place() {
         assert_eq!((failing.name(), counts(&failing)), ("Auto/Us/ByCountAndSReducedByG", 0));
         assert_eq!(counts(&ready(&database, &grouped(&["Count"]))), 1);
         assert_eq!(ready(&database, &grouped(&["N"])).name(), "Auto/Us/ByCountAndNReducedByG");
-        wait_for_names(&database, &["Auto/Us/ByCountAndNReducedByG", "Auto/Us/ByCountAndSReducedByG"]);
+        until_equal(|| names(&database), ["Auto/Us/ByCountAndNReducedByG", "Auto/Us/ByCountAndSReducedByG"]);
     }
     // That is known after a restart, too, whichever of them gets up to date first.
     let databases = open(folder.path());

@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc;
-use std::time::Duration;
 
 use json::Value;
 use query::definition::{AutomaticIndex, Field, FieldName, FieldNeeds, IndexSettings, MapIndex};
 use query::index::{Error as IndexFailure, IndexError, limits::ERRORS_KEPT_MAX};
 use rookery_database::documents::{Batch, Date, Expected};
 use rookery_database::*;
+use testing::wait::{LONG, until_equal};
 
 const MINUTE: u64 = 60 * 10_000_000;
 
@@ -52,8 +52,8 @@ fn index(database: &Database) -> Arc<Index> {
 fn wait(database: &Database, index: &Index) {
     let (sender, receiver) = mpsc::channel();
     let last = database.read().last_etag().unwrap();
-    index.when_indexed(last, Duration::from_secs(60), move || sender.send(()).unwrap());
-    receiver.recv_timeout(Duration::from_secs(60)).expect("the index gets there");
+    index.when_indexed(last, LONG, move || sender.send(()).unwrap());
+    receiver.recv_timeout(LONG).expect("the index gets there");
 }
 
 fn counts(index: &Index) -> (u64, u64, u64) {
@@ -116,12 +116,8 @@ fn what_replaces_an_index_has_its_own_errors() {
         define(database, DIVIDES);
         assert_eq!(counts(&index(database)), (20, 1, 1));
         define(database, "from u in docs.Us select new { u.N }");
-        let start = std::time::Instant::now();
         // It replaces behind its last batch.
-        while counts(&index(database)) != (20, 0, 0) {
-            assert!(start.elapsed() < Duration::from_secs(60));
-            std::thread::yield_now();
-        }
+        until_equal(|| counts(&index(database)), (20, 0, 0));
     });
     session(folder.path(), |database| assert_eq!(counts(&index(database)), (20, 0, 0)));
 }

@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc;
-use std::time::Duration;
 
 use query::definition::{AutomaticIndex, COUNT, Field, FieldName, FieldNeeds, GroupedBy};
 use rookery_database::documents::{Batch, Expected};
 use rookery_database::*;
+use testing::wait::LONG;
 
 /// Orders by a key, and how many they are.
 fn grouped(key: &str) -> AutomaticIndex {
@@ -25,8 +25,8 @@ fn both(database: &Database) -> Vec<(String, u64)> {
         let index = database.indexes().covering_or_new(&grouped(key)).unwrap();
         let (sender, receiver) = mpsc::channel();
         let last_etag = database.read().last_etag().unwrap();
-        index.when_indexed(last_etag, Duration::from_secs(60), move || sender.send(()).unwrap());
-        receiver.recv_timeout(Duration::from_secs(60)).expect("the index gets there");
+        index.when_indexed(last_etag, LONG, move || sender.send(()).unwrap());
+        receiver.recv_timeout(LONG).expect("the index gets there");
         (index.name().to_owned(), index.read().unwrap().entry_count())
     });
     found.to_vec()

@@ -10,6 +10,7 @@ use query::definition::{AutomaticIndex, Field, FieldName, FieldNeeds, IndexSetti
 use query::index::Term;
 use rookery_database::documents::{Batch, Date, Expected};
 use rookery_database::*;
+use testing::wait::{LONG, until_equal};
 
 fn open(folder: &Path) -> Arc<Databases> {
     Databases::open(DatabasesOptions::folder(folder)).unwrap()
@@ -43,8 +44,8 @@ pub(crate) fn defined(name: &str, map: &str) -> MapIndex {
 /// Waits until the index has all that the database has now.
 pub(crate) fn wait(database: &Database, index: &Index) {
     let (sender, receiver) = mpsc::channel();
-    index.when_indexed(database.read().last_etag().unwrap(), Duration::from_secs(60), move || sender.send(()).unwrap());
-    receiver.recv_timeout(Duration::from_secs(60)).expect("the index gets there");
+    index.when_indexed(database.read().last_etag().unwrap(), LONG, move || sender.send(()).unwrap());
+    receiver.recv_timeout(LONG).expect("the index gets there");
 }
 
 /// How many entries have a text in a field.
@@ -148,13 +149,11 @@ fn a_removed_index_takes_its_files_with_it_when_nobody_reads_it_any_more() {
     assert_eq!(count(&index, "Name", "ann"), 1, "who has it reads on");
     assert_eq!(index_folders(folder.path()).len(), 1);
     let (sender, receiver) = mpsc::channel();
-    index.when_indexed(u64::MAX, Duration::from_secs(60), move || sender.send(()).unwrap());
-    receiver.recv_timeout(Duration::from_secs(20)).expect("nobody waits for what does not come any more");
+    index.when_indexed(u64::MAX, Duration::from_secs(3600), move || sender.send(()).unwrap());
+    receiver.recv_timeout(LONG).expect("nobody waits for what does not come any more");
     // The one that indexed it may be the last to let go of it.
     drop(index);
-    while !index_folders(folder.path()).is_empty() {
-        std::thread::yield_now();
-    }
+    until_equal(|| index_folders(folder.path()).len(), 0);
     drop((database, databases));
     assert!(names(&open(folder.path()).find("x").unwrap()).is_empty());
 }
@@ -241,9 +240,7 @@ fn a_replacement_that_cannot_be_opened_for_now_misses_nothing() {
     }
     let databases = open(folder.path());
     let database = databases.find("x").unwrap();
-    while names(&database) != ["X"] {
-        std::thread::yield_now();
-    }
+    until_equal(|| names(&database), ["X"]);
     let index = database.indexes().by_name("X").unwrap();
     wait(&database, &index);
     assert_eq!(count(&index, "N", "3"), 10);
@@ -367,6 +364,13 @@ fn queries_of_many_threads_make_one_index() {
     assert_eq!(index.read().unwrap().entry_count(), 400);
 }
 
+/// The names of the indexes and, if there is only `X`, its count of one value of `N`.
+fn names_and_count(database: &Database, value: &str) -> (Vec<String>, Option<u64>) {
+    let names = names(database);
+    let count = (names == ["X"]).then(|| count(&database.indexes().by_name("X").unwrap(), "N", value));
+    (names, count)
+}
+
 #[test]
 fn a_definition_that_changes_again_and_again_ends_with_the_last() {
     let folder = tempfile::tempdir().unwrap();
@@ -381,9 +385,7 @@ fn a_definition_that_changes_again_and_again_ends_with_the_last() {
         let index = database.indexes().by_name("X").expect("one of the name answers all the time");
         assert!(!index.is_replacement());
     }
-    while names(&database) != ["X"] || count(&database.indexes().by_name("x").unwrap(), "N", "30") != 300 {
-        std::thread::yield_now();
-    }
+    until_equal(|| names_and_count(&database, "30"), (vec!["X".to_owned()], Some(300)));
     drop((database, databases));
     let databases = open(folder.path());
     let database = databases.find("x").unwrap();
@@ -457,11 +459,7 @@ fn a_replacement_that_was_complete_before_a_restart_replaces_after_it() {
         let databases = open(folder.path());
         let database = databases.find("x").unwrap();
         let expected = (round + 1).to_string();
-        let start = std::time::Instant::now();
-        while names(&database) != ["X"] || count(&database.indexes().by_name("X").unwrap(), "N", &expected) != 1 {
-            assert!(start.elapsed().as_secs() < 20, "round {round}: {:?}", names(&database));
-            std::thread::yield_now();
-        }
+        until_equal(|| names_and_count(&database, &expected), (vec!["X".to_owned()], Some(1)));
     }
 }
 
@@ -666,9 +664,7 @@ fn results_as_documents_are_those_of_the_index_that_answers() {
 
         // Another definition: the documents of the one before, changed in place.
         database.indexes().put(totals("totals", 10), IndexSettings::default()).unwrap();
-        while bodies(&database, "Totals") != [named("ann", 20), named("bob", 10)] {
-            std::thread::yield_now();
-        }
+        until_equal(|| bodies(&database, "Totals"), [named("ann", 20), named("bob", 10)]);
         assert_eq!(index(&database).output_number(), number);
 
         // A group goes while nothing is indexed, and the index is built anew.
@@ -691,9 +687,7 @@ fn results_as_documents_are_those_of_the_index_that_answers() {
 
     // Another collection: what was written before goes.
     database.indexes().put(totals("Sums", 1), IndexSettings::default()).unwrap();
-    while bodies(&database, "Sums").len() != 2 || !bodies(&database, "Totals").is_empty() {
-        std::thread::yield_now();
-    }
+    until_equal(|| (bodies(&database, "Sums").len(), bodies(&database, "Totals").len()), (2, 0));
     wait(&database, &index(&database));
     assert!(bodies(&database, "Totals/References").is_empty());
     assert_eq!(bodies(&database, "Sums/References").len(), 2);

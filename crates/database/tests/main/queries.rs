@@ -41,7 +41,7 @@ impl RowSink for Rows {
     }
 }
 
-const RUN_TIME: Duration = Duration::from_secs(60);
+const RUN_TIME: Duration = testing::wait::LONG;
 
 fn ask(database: &Database, text: &str) -> Result<(String, WrittenRows)> {
     let query = Query::parse(text, None)?.refuse_update()?;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use rookerydb::*;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use testing::wait::LONG;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct User {
@@ -137,7 +138,7 @@ fn changes_come_in_the_order_of_writes() {
         shop.put_json(&format!("ns/{number}"), r#"{"@metadata":{"@collection":"Ns"}}"#).unwrap();
     }
     for number in 0..3000 {
-        let change = changes.next_within(Duration::from_secs(20)).unwrap().unwrap();
+        let change = changes.next_within(LONG).unwrap().unwrap();
         assert_eq!((change.id, change.collection.as_deref()), (format!("ns/{number}"), Some("Ns")));
     }
     // A write wakes a thread that waits, and the deletion of the database ends it.
@@ -145,10 +146,10 @@ fn changes_come_in_the_order_of_writes() {
     let waiting = std::thread::spawn(move || changes.for_each(|change| sender.send(change.unwrap().id).unwrap()));
     for id in ["after", "and again"] {
         shop.put(id, &json!({})).unwrap();
-        assert_eq!(received.recv_timeout(Duration::from_secs(20)).unwrap(), id);
+        assert_eq!(received.recv_timeout(LONG).unwrap(), id);
     }
     shop.store().delete_database("Shop").unwrap();
-    assert_eq!(received.recv_timeout(Duration::from_secs(20)), Err(RecvTimeoutError::Disconnected));
+    assert_eq!(received.recv_timeout(LONG), Err(RecvTimeoutError::Disconnected));
     waiting.join().unwrap();
 }
 
@@ -163,8 +164,7 @@ fn documents_expire_and_are_refreshed_while_the_store_is_open() {
     shop.set_lifetime(Lifetime::Expiration, Some(Duration::from_secs(1))).unwrap();
     shop.set_lifetime(Lifetime::Refresh, Some(Duration::from_secs(1))).unwrap();
     shop.set_lifetime(Lifetime::Archival, None).unwrap();
-    let mut ids: Vec<String> =
-        (0..2).map(|_| changes.next_within(Duration::from_secs(60)).unwrap().unwrap().id).collect();
+    let mut ids: Vec<String> = (0..2).map(|_| changes.next_within(LONG).unwrap().unwrap().id).collect();
     ids.sort();
     assert_eq!(ids, ["users/1", "users/2"]);
     assert!(shop.get("users/1").unwrap().is_none() && shop.get("users/2").unwrap().is_some());

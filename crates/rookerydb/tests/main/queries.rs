@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use rookerydb::*;
 use serde_json::{Value, json};
-
-const WAIT: Duration = Duration::from_secs(30);
+use testing::wait::LONG;
 
 /// Documents `ts/0` to `ts/9` with the number `N`, half of them `Odd`.
 fn with_numbers() -> Database {
@@ -21,7 +20,7 @@ fn with_numbers() -> Database {
 }
 
 fn numbers(query: Query<'_>) -> Vec<i64> {
-    let rows = query.wait_for_indexing(WAIT).values::<Value>().unwrap();
+    let rows = query.wait_for_indexing(LONG).values::<Value>().unwrap();
     rows.iter().map(|row| row["N"].as_i64().unwrap()).collect()
 }
 
@@ -54,7 +53,7 @@ fn results_include_other_documents() {
 fn results_are_read_one_by_one() {
     let database = with_numbers();
     let mut ids = Vec::new();
-    let count = database.query("from Ts where Odd = true").wait_for_indexing(WAIT).for_each(|row| {
+    let count = database.query("from Ts where Odd = true").wait_for_indexing(LONG).for_each(|row| {
         ids.extend(row.id());
         Ok(())
     });
@@ -127,7 +126,7 @@ fn indexes_are_defined_asked_and_deleted() {
         .suggestions("Text")
         .store("Double");
     database.put_index(&definition).unwrap();
-    database.wait_for_indexing(WAIT).unwrap();
+    database.wait_for_indexing(LONG).unwrap();
     let found =
         database.query("from index 'ByText' where search(Text, 'word3') select Double").values::<Value>().unwrap();
     assert_eq!(found[0]["Double"], "6", "an index stores texts");

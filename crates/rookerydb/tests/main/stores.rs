@@ -1,13 +1,10 @@
 //! Stores: opened, closed, with several databases.
 
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::time::Duration;
 
 use rookerydb::*;
 use serde_json::json;
-
-/// How long a test waits for another thread before it fails.
-const WAIT: Duration = Duration::from_secs(30);
+use testing::wait::LONG;
 
 #[test]
 fn a_folder_keeps_its_databases() {
@@ -53,9 +50,9 @@ fn changes_end_and_the_folder_can_be_opened_again_after_the_last_handle_is_dropp
         assert!(waiting.is_closed());
     });
     database.put("x", &json!({})).unwrap();
-    assert_eq!(received.recv_timeout(WAIT).unwrap(), "x");
+    assert_eq!(received.recv_timeout(LONG).unwrap(), "x");
     drop(database);
-    assert_eq!(received.recv_timeout(WAIT), Err(RecvTimeoutError::Disconnected), "the iterator ends");
+    assert_eq!(received.recv_timeout(LONG), Err(RecvTimeoutError::Disconnected), "the iterator ends");
     thread.join().unwrap();
     let store = Store::open(folder.path()).unwrap();
     assert!(store.database("A").unwrap().get("x").unwrap().is_some());

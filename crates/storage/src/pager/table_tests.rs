@@ -11,6 +11,7 @@ use crate::pager::readers::{Older, Readers};
 use crate::transaction::reclaim::Reclaim;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
+use testing::wait::{until_equal, until_true};
 
 const ENVIRONMENT: u128 = 7;
 const NUMBER: PageNumber = PageNumber(3);
@@ -264,9 +265,7 @@ fn readers_pass_versions_that_the_writer_is_changing() {
         };
         scope.spawn(reader);
         scope.spawn(reader);
-        while !started.load(Ordering::Relaxed) {
-            std::thread::yield_now();
-        }
+        until_true("a reader has begun", || started.load(Ordering::Relaxed));
         let mut version = change(&table, NUMBER, 2, 2);
         let mut log = Vec::new();
         for job in 2..12 {
@@ -304,9 +303,7 @@ fn no_version_is_used_again_under_a_reader() {
             commit(&table, &readers, &mut reclaim, transaction);
         }
         done.store(true, Ordering::Relaxed);
-        while readers.open_count() > 0 {
-            std::thread::yield_now();
-        }
+        until_equal(|| readers.open_count(), 0);
         reclaim.collect(SnapshotWord(u64::MAX), &table.versions);
     });
 }

@@ -99,7 +99,6 @@ impl Inner {
 mod tests {
     use super::*;
     use crate::{Environment, Options};
-    use std::time::Instant;
 
     /// A flush that the environment waits for would pause between its pages.
     #[test]
@@ -108,11 +107,9 @@ mod tests {
         let inner = environment.inner.clone();
         let flush = Task::new(&inner);
         let closing = std::thread::spawn(move || drop(environment));
-        let began = Instant::now();
-        while !inner.pacing.is_hurried() {
-            assert!(began.elapsed() < Duration::from_secs(20), "the flush pauses while a thread waits for its end");
-            std::thread::yield_now();
-        }
+        testing::wait::until_true("the flush does not pause while a thread waits for its end", || {
+            inner.pacing.is_hurried()
+        });
         drop(flush);
         closing.join().unwrap();
         assert!(!inner.pacing.is_hurried());

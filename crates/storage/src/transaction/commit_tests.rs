@@ -5,7 +5,6 @@ use crate::io::simulated::SimulatedIo;
 use crate::{Environment, Job, Options, Result, TransactionId, Tree, WriteTransaction};
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
-use std::time::Duration;
 
 /// A value that goes straight to the data file, before the record.
 struct Large(Tree, Sender<bool>);
@@ -32,6 +31,6 @@ fn a_thread_of_the_pool_that_writes_a_record_gives_its_buffer_back() {
     while environment.inner.take_buffer().capacity() > 0 {}
     let (answered, answers) = channel();
     environment.submit(Box::new(Large(tree, answered))).expect("no thread leads").begin(&writes);
-    assert_eq!(answers.recv_timeout(Duration::from_secs(20)), Ok(true), "without a call of `reap`");
+    assert_eq!(answers.recv_timeout(testing::wait::LONG), Ok(true), "without a call of `reap`");
     assert!(environment.inner.take_buffer().capacity() > 0);
 }

@@ -1,7 +1,7 @@
 //! Faults of the engine and of call-backs where commits have no thread that waits: every job is answered, and no other
 //! environment is held up.
 
-use crate::async_writes::{SOON, Scene};
+use crate::async_writes::Scene;
 use crate::hooked_io::{Call, HookedIo};
 use crate::model_support::{FOLDER, make_structures};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,6 +13,7 @@ use storage::io::aio::AsyncWrites;
 use storage::io::simulated::SimulatedIo;
 use storage::{Environment, Error, Job, Options, Result, TransactionId, Tree, WriteTransaction};
 use testing::random::Random;
+use testing::wait::LONG;
 
 fn name_begins(path: &Path, begin: &str) -> bool {
     path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(begin))
@@ -40,13 +41,13 @@ fn a_panic_in_the_thread_that_reaps_costs_no_answer() {
     assert_eq!(answered, [(1, true), (2, true), (3, false), (4, false)], "1 and 2 were on their way");
     faulty.begin(5);
     assert_eq!(
-        faulty.answers.recv_timeout(SOON),
+        faulty.answers.recv_timeout(LONG),
         Ok((5, false)),
         "what was sealed is lost, so that writes are refused"
     );
     let (sender, written) = channel();
     std::thread::spawn(move || sender.send(faulty.environment.write(|tx| faulty.tree.put(tx, b"k", b"v"))).unwrap());
-    assert!(matches!(written.recv_timeout(SOON), Ok(Err(Error::Failed { .. }))), "a thread that waits is refused");
+    assert!(matches!(written.recv_timeout(LONG), Ok(Err(Error::Failed { .. }))), "a thread that waits is refused");
 }
 
 /// A record whose end never comes, because its call-back is dropped, is lost with all that follow.
@@ -62,7 +63,7 @@ fn a_record_whose_write_is_dropped_is_lost_and_not_waited_for() {
     assert_eq!(scene.answered(), [(1, false)]);
     scene.begin(2);
     scene.reap();
-    assert_eq!(scene.answers.recv_timeout(SOON), Ok((2, false)));
+    assert_eq!(scene.answers.recv_timeout(LONG), Ok((2, false)));
 }
 
 /// Writes more than the rest of a journal file holds, so that sealing makes a file.
@@ -96,9 +97,9 @@ fn a_job_whose_transaction_panics_when_it_is_sealed_is_answered() {
     is_faulty.store(true, Ordering::Relaxed);
     let (answered, answers) = channel();
     environment.submit(Box::new(Fills(tree, answered.clone())));
-    assert!(matches!(answers.recv_timeout(SOON), Ok(Err(Error::JobPanicked))), "no answer");
+    assert!(matches!(answers.recv_timeout(LONG), Ok(Err(Error::JobPanicked))), "no answer");
     environment.submit(Box::new(Fills(tree, answered)));
-    assert!(matches!(answers.recv_timeout(SOON), Ok(Err(Error::Failed { .. }))), "writes are refused from then on");
+    assert!(matches!(answers.recv_timeout(LONG), Ok(Err(Error::Failed { .. }))), "writes are refused from then on");
 }
 
 /// A job that panics is refused. Its call-back drops the last handle of the environment, which takes the writer's lock.
@@ -125,7 +126,7 @@ fn the_call_back_of_a_refused_job_may_close_the_environment() {
         drop(environment);
         lead.begin(&writes);
     });
-    assert!(matches!(answers.recv_timeout(SOON), Ok(Err(Error::JobPanicked))), "it waits for its own lock");
+    assert!(matches!(answers.recv_timeout(LONG), Ok(Err(Error::JobPanicked))), "it waits for its own lock");
 }
 
 /// A job that is refused beside one that is not: both are answered, each with its own outcome.

@@ -1,6 +1,6 @@
 //! What a thread that must not wait does at most: batches, call-backs, bytes.
 
-use crate::async_writes::{SOON, Scene};
+use crate::async_writes::Scene;
 use crate::hooked_io::{Call, HookedIo};
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -11,6 +11,7 @@ use storage::io::simulated::SimulatedIo;
 use storage::limits::{ASYNC_WRITES_REAPED_AT_ONCE_MAX, SHORT_BATCHES_AT_ONCE_MAX};
 use storage::{Environment, Job, Options, Result, TransactionId, Tree, WriteTransaction};
 use testing::random::Random;
+use testing::wait::{LONG, until_equal};
 
 /// Puts a number, and submits the next job while it runs, so that a leader always finds one. Sends the thread that ran it.
 struct Chain {
@@ -47,7 +48,7 @@ fn in_memory_a_thread_that_serves_others_leads_a_bounded_number_of_batches() {
     let left = 4 * SHORT_BATCHES_AT_ONCE_MAX;
     let first = Chain { environment: environment.clone(), tree, left, ran };
     environment.submit(Box::new(first)).expect("no thread leads").begin(&writes);
-    let threads: Vec<_> = (0..=left).map(|_| ran_on.recv_timeout(SOON).unwrap()).collect();
+    let threads: Vec<_> = (0..=left).map(|_| ran_on.recv_timeout(LONG).unwrap()).collect();
     let here = std::thread::current().id();
     let here_count = threads.iter().filter(|thread| **thread == here).count();
     assert_eq!(here_count, SHORT_BATCHES_AT_ONCE_MAX as usize);
@@ -109,12 +110,13 @@ fn a_thread_that_serves_others_makes_no_journal_file() {
         }
     }
     let mut left = count;
-    while left > 0 {
+    let count_left = || {
         scene.reap();
         // Threads of the pool lead as well.
         left -= answers.try_iter().inspect(|is_durable| assert!(is_durable)).count() as u32;
-        std::thread::yield_now();
-    }
+        left
+    };
+    until_equal(count_left, 0);
     let made_on = made_on.lock();
     assert!(!made_on.is_empty(), "{count} jobs need more than one file");
     assert!(!made_on.contains(&std::thread::current().id()), "the thread waited for the device");

@@ -5,15 +5,13 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::Duration;
 use storage::io::Io;
 use storage::io::aio::AsyncWrites;
 use storage::io::simulated::{Fate, Fault, SimulatedIo};
 use storage::{Environment, Job, Options, Tree, WriteTransaction};
 use testing::random::Random;
 use testing::seeds::{each_seed, seeds};
-
-pub const SOON: Duration = Duration::from_secs(20);
+use testing::wait::{LONG, until_true};
 
 /// Puts a number into a tree, and sends it with whether that was durable.
 pub struct Put {
@@ -117,7 +115,7 @@ fn a_long_job_is_led_by_a_thread_that_waits() {
     let scene = Scene::new();
     let long = Put { is_short: false, ..scene.job(1) };
     scene.environment.submit(Box::new(long)).expect("no thread leads").begin(&scene.writes);
-    assert_eq!(scene.answers.recv_timeout(SOON), Ok((1, true)), "without a call of `reap`");
+    assert_eq!(scene.answers.recv_timeout(LONG), Ok((1, true)), "without a call of `reap`");
     scene.begin(2);
     assert_eq!(scene.answered(), []);
     scene.reap();
@@ -133,9 +131,10 @@ fn jobs_of_threads_that_wait_go_between() {
         let waiting = scope.spawn(move || environment.write(|tx| tree.put(tx, b"waiting", b"thread")));
         // Its record, which it writes itself, is published after those that no thread waits for.
         scene.begin(3);
-        while !waiting.is_finished() || scene.environment.queue_length() > 0 {
+        until_true("all jobs are done", || {
             scene.reap();
-        }
+            waiting.is_finished() && scene.environment.queue_length() == 0
+        });
         waiting.join().unwrap().unwrap();
     });
     scene.reap();
@@ -217,7 +216,7 @@ fn a_job_behind_batches_that_change_nothing_gets_a_leader() {
     let (environment, (answered, answers)) = (Arc::new(environment), channel());
     let first = ChangesNothing { environment: environment.clone(), writes: writes.clone(), successors: 4, answered };
     environment.submit(Box::new(first)).expect("no thread leads").begin(&writes);
-    assert_eq!([4, 3, 2, 1, 0].map(|_| answers.recv_timeout(SOON)), [4, 3, 2, 1, 0].map(Ok));
+    assert_eq!([4, 3, 2, 1, 0].map(|_| answers.recv_timeout(LONG)), [4, 3, 2, 1, 0].map(Ok));
 }
 
 #[test]
@@ -236,7 +235,7 @@ fn a_write_that_fails_refuses_its_jobs_and_all_after_them() {
     assert_eq!(answered, [(2, false), (3, false), (4, false)], "3 was built upon 2, whose record was lost");
     scene.begin(5);
     scene.reap();
-    assert_eq!(scene.answers.recv_timeout(SOON), Ok((5, false)), "writes are refused until it is opened again");
+    assert_eq!(scene.answers.recv_timeout(LONG), Ok((5, false)), "writes are refused until it is opened again");
 }
 
 /// The device fails for good at a random operation, and the machine loses its power.

@@ -5,9 +5,9 @@ use crate::model_support::{FOLDER, find_structures, make_structures, options, ve
 use parking_lot::{Condvar, Mutex};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 use storage::io::simulated::{Fate, SimulatedIo};
 use storage::{Environment, Options};
+use testing::wait::{LONG, until_equal};
 
 /// Records at once: as many as the engine lets.
 const RECORDS: usize = storage::limits::JOURNAL_WRITES_IN_FLIGHT_MAX;
@@ -48,7 +48,7 @@ impl Gate {
     fn wait_for(&self, came: usize) {
         let mut state = self.state.lock();
         while state.came < came {
-            let waited = self.changed.wait_for(&mut state, Duration::from_secs(20));
+            let waited = self.changed.wait_for(&mut state, LONG);
             assert!(!waited.timed_out(), "{} of {came} records are on their way", state.came);
         }
     }
@@ -56,14 +56,6 @@ impl Gate {
     fn release(&self, index: usize, fails: bool) {
         self.state.lock().released.push((index, fails));
         self.changed.notify_all();
-    }
-}
-
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !holds() {
-        assert!(start.elapsed() < Duration::from_secs(20), "never: {what}");
-        std::thread::yield_now();
     }
 }
 
@@ -97,7 +89,8 @@ fn run(order: [usize; RECORDS], failing: Option<usize>) -> (SimulatedIo, [bool; 
             is_back[index] = true;
             gate.release(index, failing == Some(index));
             let prefix = (0..RECORDS).take_while(|index| is_back[*index] && failing != Some(*index)).count() as u64;
-            until("what is complete becomes visible", || environment.read().id().0 == first + prefix);
+            // The records that are complete become visible.
+            until_equal(|| environment.read().id().0, first + prefix);
             visible.push(prefix);
         }
         std::array::from_fn({

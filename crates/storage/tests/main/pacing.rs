@@ -2,9 +2,9 @@
 
 use crate::model_support::{FOLDER, Structures, make_structures, options};
 use std::path::Path;
-use std::time::{Duration, Instant};
 use storage::io::simulated::{Fate, SimulatedIo};
 use storage::{Environment, Error, Options};
+use testing::wait::until_true;
 
 /// An environment in a folder of its own on a new disk.
 fn environment(disk: &SimulatedIo, flush_after_bytes: u64, version_bytes_max: usize) -> (Environment, Structures) {
@@ -16,15 +16,6 @@ fn environment(disk: &SimulatedIo, flush_after_bytes: u64, version_bytes_max: us
 
 fn write(environment: &Environment, structures: &Structures, key: u64) -> storage::Result<()> {
     environment.write(|tx| structures.tree.put(tx, &key.to_be_bytes(), &[key as u8; 1500]))
-}
-
-/// Waits for what another thread does.
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !holds() {
-        assert!(start.elapsed() < Duration::from_secs(20), "never: {what}");
-        std::thread::yield_now();
-    }
 }
 
 #[test]
@@ -81,7 +72,7 @@ fn beside_an_old_snapshot_flushing_is_tried_again_only_when_it_closes() {
     drop(old);
     write(&environment, &structures, 401).unwrap();
     write(&environment, &structures, 402).unwrap();
-    until("a flush after the snapshot closed", || environment.statistics().unwrap().flush_count > tries);
+    until_true("a flush after the snapshot closed", || environment.statistics().unwrap().flush_count > tries);
 }
 
 #[test]
@@ -132,7 +123,7 @@ fn a_long_reader_costs_its_own_environment_only() {
         write(&other, &other_structures, key).unwrap();
     }
     drop((old, young));
-    until("writes after the snapshot closed", || write(&crowded, &structures, 1).is_ok());
+    until_true("writes after the snapshot closed", || write(&crowded, &structures, 1).is_ok());
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use storage::io::simulated::{Fate, SimulatedIo};
 use storage::{Environment, Options};
+use testing::wait::LONG;
 
 type Once = Arc<Mutex<Option<Box<dyn FnOnce() + Send>>>>;
 
@@ -69,7 +70,7 @@ fn a_snapshot_inside_of_another_environments_costs_no_slot() {
         }
         sender.send(()).unwrap();
     });
-    let waited = receiver.recv_timeout(std::time::Duration::from_secs(20));
+    let waited = receiver.recv_timeout(LONG);
     assert!(waited.is_ok(), "all slots are taken, and no snapshot is open");
 }
 
@@ -82,7 +83,7 @@ fn a_snapshot_that_outlives_its_thread_costs_no_slot() {
     }
     let (sender, receiver) = std::sync::mpsc::channel();
     std::thread::spawn(move || sender.send(environment.read().id()).unwrap());
-    let waited = receiver.recv_timeout(std::time::Duration::from_secs(20));
+    let waited = receiver.recv_timeout(LONG);
     assert!(waited.is_ok(), "all slots are taken, and no snapshot is open");
 }
 
@@ -139,11 +140,11 @@ fn a_panic_while_an_answer_is_taken_costs_no_leader() {
     for _ in 0..20 {
         let (entered, wait) = std::sync::mpsc::channel();
         environment.submit(Box::new(PanicsWhenDone(entered)));
-        assert!(wait.recv_timeout(std::time::Duration::from_secs(10)).is_ok(), "nobody leads the queue");
+        assert!(wait.recv_timeout(LONG).is_ok(), "nobody leads the queue");
     }
     let (sender, receiver) = std::sync::mpsc::channel();
     std::thread::spawn(move || sender.send(environment.write(|tx| structures.tree.put(tx, b"k", b"v")).is_ok()));
-    assert_eq!(receiver.recv_timeout(std::time::Duration::from_secs(10)), Ok(true));
+    assert_eq!(receiver.recv_timeout(LONG), Ok(true));
 }
 
 #[test]
@@ -189,7 +190,7 @@ fn a_lead_that_is_taken_runs_the_job_here_and_one_that_is_not_elsewhere() {
     let lead = submit().expect("nobody leads again");
     assert!(!lead.is_alone(), "there were two in the last batch");
     drop(lead);
-    let waited = answers.recv_timeout(std::time::Duration::from_secs(20));
+    let waited = answers.recv_timeout(LONG);
     assert_eq!(waited, Ok(true), "a thread of the pool leads");
     // A lead that is taken when the environment is closed already.
     let lead = submit().expect("nobody leads again");

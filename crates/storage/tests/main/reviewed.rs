@@ -11,6 +11,7 @@ use storage::io::simulated::{Fate, SimulatedIo};
 use storage::{Durability, Environment, Error, Options, Tree};
 use testing::random::Random;
 use testing::seeds::{Case, seeds};
+use testing::wait::{LONG, PAUSE, until_true};
 
 fn is_journal(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("journal-"))
@@ -37,11 +38,7 @@ impl Gate {
         self.changed.notify_all();
     }
     fn wait_until_somebody_waits(&self) {
-        let start = std::time::Instant::now();
-        while self.waiting.load(Ordering::SeqCst) == 0 {
-            assert!(start.elapsed().as_secs() < 20);
-            std::thread::yield_now();
-        }
+        until_true("a thread waits at the gate", || self.waiting.load(Ordering::SeqCst) > 0);
     }
 }
 
@@ -126,7 +123,7 @@ fn a_flush_beside_a_lazy_write_that_is_on_its_way_leaves_what_opens_again() {
         let flushes = scope.spawn(move || environment.flush().unwrap());
         let start = std::time::Instant::now();
         while !flushes.is_finished() && start.elapsed().as_millis() < 200 {
-            std::thread::yield_now();
+            std::thread::sleep(PAUSE);
         }
         gate.set(false);
         flushes.join().unwrap();
@@ -378,7 +375,7 @@ fn a_fixed_tree_that_leads_in_a_circle_is_damaged() {
         let found = fixed.get(&environment.read(), 1_000).is_err();
         sender.send(found).ok();
     });
-    assert_eq!(receiver.recv_timeout(std::time::Duration::from_secs(5)), Ok(true), "an error, and soon");
+    assert_eq!(receiver.recv_timeout(LONG), Ok(true), "an error, and no endless descent");
 }
 
 /// What a crash would have to replay does not count what the journal does not have.
