@@ -348,7 +348,7 @@ mod tests {
         assert_eq!(limit(permit(None).await), "Limits.BlockingWaitInSec");
         drop(of_other);
         // What waits for its own share is not before others.
-        let patient = Limits { blocking_wait: Duration::from_secs(60), ..limits };
+        let patient = Limits { blocking_wait: Duration::from_secs(3600), ..limits };
         let bridge = Arc::new(Bridge::new(&patient, Memory::new("Limits.Test", 1 << 20), None).unwrap());
         let first =
             [bridge.permit(Pool::Streams, one).await.unwrap(), bridge.permit(Pool::Streams, one).await.unwrap()];

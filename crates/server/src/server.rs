@@ -631,7 +631,7 @@ mod tests {
         let addresses = vec![SocketAddr::from(([127, 0, 0, 1], 0))];
         let mut server = Server::start(Options { addresses, in_memory: true, ..Options::default() }).await.unwrap();
         server.tasks.spawn(std::future::pending());
-        tokio::time::timeout(Duration::from_secs(20), server.stop()).await.expect("it does not stop");
+        tokio::time::timeout(testing::wait::LONG, server.stop()).await.expect("it does not stop");
     }
 
     mod write_ends {
@@ -682,7 +682,7 @@ mod tests {
                 let reaping = tokio::spawn(ends.reap());
                 // The databases' own handles go.
                 drop(writes);
-                let ended = tokio::time::timeout(Duration::from_secs(20), reaping).await;
+                let ended = tokio::time::timeout(testing::wait::LONG, reaping).await;
                 ended.expect("it ends with the last environment").unwrap();
                 assert_eq!(answers.try_recv(), Ok(true));
             });

@@ -65,13 +65,7 @@ impl Server {
         let answer = self.wire.call(line, body);
         assert_eq!(answer.status, 200, "{}", answer.text());
         let id = number(&answer.json(), "OperationId");
-        loop {
-            let state = self.wire.call(&format!("GET /operations/state?id={id}"), "").json();
-            if text(&state, "Status") != "InProgress" {
-                return state;
-            }
-            std::thread::yield_now();
-        }
+        self.wire.ended_at(&format!("GET /operations/state?id={id}")).json()
     }
 
     /// Sends what cannot be; the answer has to name why.
@@ -426,7 +420,7 @@ fn one_backup_of_a_database_without_a_task_waits_at_most() {
     let begin = |database: &str| server.wire.call(&format!("POST /databases/{database}/admin/backup"), &body);
     assert_eq!(begin("db").status, 200);
     // The first may wait for its thread yet.
-    while begin("db").status == 409 {}
+    testing::wait::until_equal(|| begin("db").status, 200);
     begin("db").check_error(
         409,
         "System.InvalidOperationException",

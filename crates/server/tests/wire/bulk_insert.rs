@@ -1,7 +1,6 @@
 //! `POST /databases/{name}/bulk_insert`
 
 use std::io::{BufReader, Read, Write};
-use std::time::{Duration, Instant};
 
 use super::support::{Wire, read_answer};
 
@@ -58,11 +57,7 @@ fn documents_of_a_slow_client_are_stored_at_once() {
     for number in 1..=3 {
         let part = format!("{}{}", if number == 1 { "[" } else { "," }, command(&format!("b/{number}")));
         stream.write_all(format!("{:x}\r\n{part}\r\n", part.len()).as_bytes()).unwrap();
-        let begin = Instant::now();
-        while count(&wire) < number {
-            assert!(begin.elapsed() < Duration::from_secs(10), "document {number} is not stored");
-            std::thread::yield_now();
-        }
+        testing::wait::until_equal(|| count(&wire), number);
     }
     let state = wire.call("GET /databases/db/operations/state?id=1", "").text();
     let progress = r#""Total":3,"BatchCount":3,"LastProcessedId":"b/3","DocumentsProcessed":3,"AttachmentsProcessed":0,"CountersProcessed":0,"TimeSeriesProcessed":0}"#;
@@ -170,7 +165,7 @@ fn the_number_of_a_running_operation_is_refused() {
         b"POST /databases/db/bulk_insert?id=1 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n[\r\n";
     held.write_all(head).unwrap();
     // It has begun when its operation is there.
-    while wire.call("GET /databases/db/operations/state?id=1", "").status != 200 {}
+    wire.until("GET /databases/db/operations/state?id=1", |state| state.status == 200);
     let body = format!("[{}]", command("b/1"));
     let refused = "the operation 1 is in progress";
     wire.check_error("POST /databases/db/bulk_insert?id=1", &body, 400, "InvalidOperationException", refused);

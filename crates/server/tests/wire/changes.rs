@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::support::{Wire, mask};
 
@@ -182,7 +182,7 @@ fn an_operation_without_progress_is_not_told_before_its_first() {
     let head =
         "POST /databases/db/bulk_insert?id=1 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n[\r\n";
     insert.write_all(head.as_bytes()).unwrap();
-    while wire.call("GET /databases/db/operations/state?id=1", "").status != 200 {}
+    wire.until("GET /databases/db/operations/state?id=1", |state| state.status == 200);
     // One that ends meanwhile is told: the first was looked at, too.
     wire.check("POST /databases/db/bulk_insert?id=2", "[]", 201, "");
     let told = socket.read().unwrap();
@@ -233,10 +233,7 @@ fn a_client_that_takes_nothing_is_cut_off() {
     let mut socket = Socket::open(&wire);
     socket.watch("watch-docs", "");
     put_many(&wire);
-    let start = Instant::now();
-    while !wire.call("GET /metrics", "").text().contains("rookery_changes_sockets 0\n") {
-        assert!(start.elapsed() < Duration::from_secs(15));
-    }
+    wire.until("GET /metrics", |metrics| metrics.text().contains("rookery_changes_sockets 0\n"));
     let mut rest = Vec::new();
     // The end, or a reset, but not the time limit of the test.
     let outcome = socket.0.read_to_end(&mut rest).map_err(|error| error.kind());
@@ -245,12 +242,13 @@ fn a_client_that_takes_nothing_is_cut_off() {
 
 #[test]
 fn a_client_that_does_not_answer_pings_is_cut_off() {
-    let wire = Wire::start_with(|options| options.limits.idle = Duration::from_millis(400));
+    // A ping each second; a client that is slow for two of them counts as silent.
+    let wire = Wire::start_with(|options| options.limits.idle = Duration::from_secs(4));
     wire.create("db");
     let (mut silent, mut answering) = (Socket::open(&wire), Socket::open(&wire));
     silent.watch("watch-docs", "");
     answering.watch("watch-docs", "");
-    for _ in 0..8 {
+    for _ in 0..4 {
         let (first, content) = answering.read_frame().unwrap();
         assert_eq!(first, PING);
         answering.send_frame(PONG, &content);

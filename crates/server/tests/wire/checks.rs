@@ -17,13 +17,7 @@ fn a_check_is_an_operation_that_tells_of_each_part() {
     let begun = wire.call("POST /databases/db/admin/check", "");
     assert_eq!(begun.status, 200, "{}", begun.text());
     let id = begun.json().get("OperationId").and_then(Value::as_i64).unwrap();
-    let state = loop {
-        let state = wire.call(&format!("GET /databases/db/operations/state?id={id}"), "").json();
-        if state.get("Status").and_then(Value::as_str) != Some("InProgress") {
-            break state;
-        }
-        std::thread::yield_now();
-    };
+    let state = wire.ended(id).json();
     assert_eq!(state.get("Status").and_then(Value::as_str), Some("Completed"), "{state:?}");
     let result = state.get("Result").unwrap();
     assert_eq!(result.get("ProblemCount").and_then(Value::as_i64), Some(0), "{result:?}");

@@ -39,13 +39,7 @@ fn compact(wire: &Wire, body: &str) -> Value {
     assert_eq!(begun.status, 200, "{}", begun.text());
     assert_eq!(begun.json().get("OperationNodeTag").and_then(Value::as_str), Some("A"));
     let id = number(&begun.json(), "OperationId");
-    loop {
-        let state = wire.call(&format!("GET /operations/state?id={id}"), "").json();
-        if state.get("Status").and_then(Value::as_str) != Some("InProgress") {
-            return state;
-        }
-        std::thread::yield_now();
-    }
+    wire.ended_at(&format!("GET /operations/state?id={id}")).json()
 }
 
 #[test]

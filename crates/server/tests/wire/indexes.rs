@@ -1,5 +1,7 @@
 //! `/databases/{name}/indexes`: those that queries make, how they are told, deleted and built anew.
 
+use testing::wait::{until, until_equal};
+
 use super::support::{Answer, Wire};
 
 fn with_index() -> Wire {
@@ -92,11 +94,10 @@ fn the_index_of_a_query_is_told_in_the_form_that_clients_know() {
 /// Waits for the end of replacements: a query is answered by the wide index before the narrow one goes.
 #[track_caller]
 fn await_names(wire: &Wire, are_expected: impl Fn(&[String]) -> bool) {
-    let start = std::time::Instant::now();
-    while !are_expected(&names(wire)) {
-        assert!(start.elapsed().as_secs() < 20, "these stay: {:?}", names(wire));
-        std::thread::yield_now();
-    }
+    until(|| {
+        let names = names(wire);
+        if are_expected(&names) { Ok(()) } else { Err(format!("these stay: {names:?}")) }
+    });
 }
 
 #[test]
@@ -301,10 +302,7 @@ fn a_changed_definition_is_built_beside_the_old_one_and_replaces_it() {
     let same = format!(r#"{{"Indexes":[{{"Name":"X","Maps":["{BY_AGE}"]}}]}}"#);
     assert_eq!(wire.call("PUT /databases/db/indexes", &same).status, 201);
     assert_eq!(put(&wire, "X", other, "").status, 201);
-    let start = std::time::Instant::now();
-    while found(&wire, "from index 'X' where Age = 133") != ["users/1"] {
-        assert!(start.elapsed().as_secs() < 20, "it was not replaced: {:?}", names(&wire));
-    }
+    until_equal(|| found(&wire, "from index 'X' where Age = 133"), ["users/1"]);
     assert_eq!(names(&wire), ["Auto/Users/ByName", "X"]);
     assert_eq!(put(&wire, "X", BY_AGE, r#","LockMode":"LockedError""#).status, 400, "one property comes twice");
 }
@@ -353,10 +351,8 @@ fn a_document_that_fails_is_an_error_of_the_index_and_too_many_end_it() {
     for number in 0..100 {
         wire.put(&format!("users/x{number}"), r#"{"Age":0,"@metadata":{"@collection":"Users"}}"#);
     }
-    let start = std::time::Instant::now();
-    while !wire.call("GET /databases/db/indexes/stats?name=Div", "").text().contains(r#""State":"Error""#) {
-        assert!(start.elapsed().as_secs() < 20);
-    }
+    let stats = "GET /databases/db/indexes/stats?name=Div";
+    wire.until(stats, |answer| answer.text().contains(r#""State":"Error""#));
     let body = r#"{"Query":"from index 'Div'","WaitForNonStaleResults":true}"#;
     let message = "documents could not be indexed";
     let answer = wire.call("POST /databases/db/queries", body);

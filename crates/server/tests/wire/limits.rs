@@ -4,6 +4,7 @@ use std::io::{BufReader, Read, Write};
 use std::time::{Duration, Instant};
 
 use rookery_server::Limits;
+use testing::wait;
 
 use super::support::{Answer, Wire, read_answer};
 
@@ -113,15 +114,13 @@ fn connections() {
         let answer = read_answer(&mut BufReader::new(stream.try_clone().unwrap()), false);
         (stream, answer.map(|answer| answer.status))
     };
-    let start = Instant::now();
-    let mut held = Vec::new();
-    while held.len() < 2 {
-        let (stream, status) = open(&wire);
-        if status == Some(200) {
-            held.push(stream);
-        }
-        assert!(start.elapsed() < Duration::from_secs(10));
-    }
+    let served = || {
+        wait::until(|| match open(&wire) {
+            (stream, Some(200)) => Ok(stream),
+            (_, status) => Err(format!("{status:?}")),
+        })
+    };
+    let held = [served(), served()];
     let mut refused = wire.connect();
     let mut text = String::new();
     let _ = refused.read_to_string(&mut text);
@@ -131,55 +130,52 @@ fn connections() {
         "{text}"
     );
     drop(held);
-    while open(&wire).1 != Some(200) {
-        assert!(start.elapsed() < Duration::from_secs(10));
-    }
+    served();
 }
 
-/// Waits until the server closes; how long that took.
-fn closed_after(stream: &mut impl Read) -> Duration {
+/// The limit of the tests below, far from the defaults.
+const SHORT: Duration = Duration::from_secs(1);
+
+/// Sends the beginning of something and waits until the server closes the connection: because of a limit of [`SHORT`].
+///
+/// * `default`: the limit if the setting had no effect, at least 15 s. The test sends all it has at once, so that only a server which
+///   needs 15 times its limit comes near it.
+#[track_caller]
+fn check_closed(wire: &Wire, sent: &[u8], default: Duration) {
     let start = Instant::now();
+    let mut stream = wire.connect();
+    stream.write_all(sent).unwrap();
     let _ = stream.read_to_end(&mut Vec::new());
-    start.elapsed()
+    let elapsed = start.elapsed();
+    assert!(elapsed > SHORT / 2 && elapsed < default.min(wait::LONG), "{elapsed:?}");
 }
 
 #[test]
 fn header_deadline() {
-    let wire = with_limits(|limits| limits.header_deadline = Duration::from_millis(600));
-    let mut slow = wire.connect();
-    slow.write_all(b"GET /build/version HTTP/1.1\r\nHost:").unwrap();
-    let elapsed = closed_after(&mut slow);
-    assert!(elapsed > Duration::from_millis(300) && elapsed < Duration::from_secs(10), "{elapsed:?}");
+    let wire = with_limits(|limits| limits.header_deadline = SHORT);
+    check_closed(&wire, b"GET /build/version HTTP/1.1\r\nHost:", Limits::default().header_deadline);
     // A connection without a request is idle, which is another limit.
     let mut idle = wire.connect();
-    std::thread::sleep(Duration::from_millis(1500));
+    std::thread::sleep(2 * SHORT);
     idle.write_all(b"GET /build/version HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").unwrap();
     assert_eq!(read_answer(&mut BufReader::new(idle), false).unwrap().status, 200);
 }
 
 #[test]
 fn idle_connections() {
-    let wire = with_limits(|limits| limits.idle = Duration::from_millis(600));
-    let mut stream = wire.connect();
-    stream.write_all(b"GET /build/version HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
-    let elapsed = closed_after(&mut stream);
-    assert!(elapsed > Duration::from_millis(300) && elapsed < Duration::from_secs(10), "{elapsed:?}");
+    let wire = with_limits(|limits| limits.idle = SHORT);
+    check_closed(&wire, b"GET /build/version HTTP/1.1\r\nHost: x\r\n\r\n", Limits::default().idle);
 }
 
 #[test]
 fn streams_of_which_nothing_arrives() {
-    let wire = with_limits(|limits| limits.stream_idle = Duration::from_millis(600));
-    let mut stream = wire.connect();
+    let wire = with_limits(|limits| limits.stream_idle = SHORT);
     let head =
         b"POST /databases/db/bulk_insert?id=1 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n[\r\n";
-    stream.write_all(head).unwrap();
-    let elapsed = closed_after(&mut stream);
-    assert!(elapsed > Duration::from_millis(300) && elapsed < Duration::from_secs(10), "{elapsed:?}");
+    check_closed(&wire, head, Limits::default().stream_idle);
     // The operation does not stay open for ever.
-    let start = Instant::now();
-    while !wire.call("GET /databases/db/operations/state?id=1", "").text().contains("Faulted") {
-        assert!(start.elapsed() < Duration::from_secs(10));
-    }
+    let state = wire.ended(1).text();
+    assert!(state.contains("Faulted"), "{state}");
 }
 
 #[test]
@@ -230,14 +226,8 @@ fn query_run_time() {
     // A deletion goes on in the background.
     let operation = wire.call("DELETE /databases/db/queries", r#"{"Query":"from @all_docs"}"#).json();
     let id = operation.get("OperationId").unwrap().as_i64().unwrap();
-    let start = Instant::now();
-    loop {
-        let state = wire.call(&format!("GET /databases/db/operations/state?id={id}"), "").text();
-        if state.ends_with(r#""Status":"Completed"}"#) {
-            break;
-        }
-        assert!(start.elapsed() < Duration::from_secs(20) && !state.contains("Faulted"), "{state}");
-    }
+    let state = wire.ended(id).text();
+    assert!(state.ends_with(r#""Status":"Completed"}"#), "{state}");
     assert_eq!(wire.call("HEAD /databases/db/docs?id=a", "").status, 404);
 }
 
@@ -311,24 +301,22 @@ fn bodies_in_memory() {
         held.set_nonblocking(false).unwrap();
         is_answered
     };
-    let (mut held, start) = (hold(), Instant::now());
-    let refused = loop {
+    let mut held = hold();
+    let refused = wait::until(|| {
         let answer = put();
         if answer.status != 201 {
-            break answer;
+            return Ok(answer);
         }
         if is_refused(&held) {
             held = hold();
         }
-        assert!(start.elapsed() < Duration::from_secs(20), "the other body is not counted");
-    };
+        Err("the other body is not counted")
+    });
     check_limit(&refused, 503, "Limits.BodiesInMb = 1");
     assert_eq!(refused.header("retry-after"), Some("1"));
     assert_eq!(wire.call("PUT /databases/db/docs?id=small", "{}").status, 201);
     drop(held);
-    while put().status != 201 {
-        assert!(start.elapsed() < Duration::from_secs(20), "it does not give back what it had");
-    }
+    wait::until_equal(|| put().status, 201);
 }
 
 #[test]

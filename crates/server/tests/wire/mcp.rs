@@ -1,7 +1,9 @@
 //! `/mcp`: tools over JSON-RPC, their bounds, and requests that are no such thing. `crates/cli/tests/program/mcp.rs` has the SDK's client.
 
 use std::io::Write;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use testing::wait;
 
 use super::support::{Answer, Wire};
 
@@ -401,19 +403,13 @@ fn the_work_for_a_client_that_left_ends_and_its_place_is_free() {
         HEADERS[1],
         call.len()
     );
-    let (start, long) = (Instant::now(), Duration::from_secs(20));
-    loop {
+    wait::until_true("the query runs", || {
         let mut gone = wire.connect();
         gone.write_all(format!("{head}{call}").as_bytes()).unwrap();
         // Our own message may have the only place when the query comes: then it is refused, and is sent again.
-        if list() == 503 {
-            break;
-        }
-        assert!(start.elapsed() < long, "the query never ran");
-    }
-    while list() != 200 {
-        assert!(start.elapsed() < long, "the place is kept for a client that left");
-    }
+        list() == 503
+    });
+    wait::until_true("the place of the client that left is free", || list() == 200);
 }
 
 #[test]

@@ -49,14 +49,7 @@ fn a_deletion_or_patch_of_an_index_that_does_not_exist_is_an_operation_that_fail
     for (id, (line, body)) in (1..).zip([("DELETE", delete), ("PATCH", patch)]) {
         let begun = format!(r#"{{"OperationId":{id},"OperationNodeTag":"A"}}"#);
         wire.check(&format!("{line} /databases/db/queries"), body, 200, &begun);
-        let start = std::time::Instant::now();
-        let state = loop {
-            let state = wire.call(&format!("GET /databases/db/operations/state?id={id}"), "").text();
-            if !state.contains("InProgress") {
-                break state;
-            }
-            assert!(start.elapsed().as_secs() < 20, "{state}");
-        };
+        let state = wire.ended(id).text();
         assert!(state.contains(r#""Status":"Faulted""#), "{state}");
         assert!(state.contains("IndexDoesNotExistException"), "{state}");
         assert!(state.contains("There is no index with 'No/Such' name."), "{state}");
@@ -74,13 +67,12 @@ fn only_operators_see_the_operations_of_the_server() {
         let answer = secured.administer(line, body, 200).json();
         let id = answer.get("OperationId").and_then(Value::as_i64).unwrap();
         let state = format!("{state}?id={id}");
-        loop {
+        let ended = testing::wait::until(|| {
             let text = secured.administer(&state, "", 200).text();
-            if !text.contains("InProgress") {
-                assert!(text.contains("Completed"), "{text}");
-                return state;
-            }
-        }
+            if text.contains("InProgress") { Err(text) } else { Ok(text) }
+        });
+        assert!(ended.contains("Completed"), "{ended}");
+        state
     };
     wait("POST /databases/db/admin/backup", &backup, "GET /databases/db/operations/state");
     let made = std::fs::read_dir(place.path()).unwrap().next().unwrap().unwrap().path();

@@ -155,13 +155,7 @@ pub(super) fn by_query(wire: &Wire, options: &str, query: &str) -> String {
     let reply = wire.call(&format!("PATCH /databases/db/queries?{options}"), query);
     assert_eq!(reply.status, 200, "{}", reply.text());
     let id = reply.text().trim_start_matches(r#"{"OperationId":"#).split(',').next().unwrap().to_owned();
-    loop {
-        let state = wire.call(&format!("GET /databases/db/operations/state?id={id}"), "").text();
-        if !state.contains(r#""Status":"InProgress""#) {
-            return state;
-        }
-        std::thread::yield_now();
-    }
+    wire.ended_at(&format!("GET /databases/db/operations/state?id={id}")).text()
 }
 
 #[test]
@@ -262,16 +256,10 @@ fn a_killed_patch_tells_what_it_did() {
     let query = "from Users update { this.a = 1 }";
     let body = format!(r#"{{"Query":{{"Query":"{query}"}}}}"#);
     assert_eq!(wire.call("PATCH /databases/db/queries?maxOpsPerSec=1", &body).status, 200);
-    let state = || wire.call("GET /databases/db/operations/state?id=1", "").text();
-    let until = |wanted: &str| {
-        while !state().contains(wanted) {
-            std::thread::yield_now();
-        }
-    };
+    let until = |text: &str| wire.until("GET /databases/db/operations/state?id=1", |state| state.text().contains(text));
     until(r#""Total":30"#);
     wire.check("POST /databases/db/operations/kill?id=1", "", 204, "");
-    until(r#""Status":"Canceled""#);
-    let ended = state();
+    let ended = until(r#""Status":"Canceled""#).text();
     assert!(ended.contains(r#""Total":30"#) && !ended.contains(r#""Processed":0"#), "{ended}");
     let list = wire.call("GET /databases/db/operations", "").text();
     assert!(list.contains(&format!(r#""Description":"Patch by query","Query":"{query}""#)), "{list}");

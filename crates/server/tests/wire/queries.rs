@@ -198,15 +198,9 @@ fn a_query_deletes_what_it_finds_in_the_background() {
         200,
         r#"{"OperationId":1,"OperationNodeTag":"A"}"#,
     );
-    let start = std::time::Instant::now();
-    loop {
-        let state = wire.call("GET /databases/db/operations/state?id=1", "").text();
-        if state.contains("Completed") {
-            assert!(state.contains(r#""Total":3,"Message":"Processed 3 items.""#), "{state}");
-            break;
-        }
-        assert!(start.elapsed().as_secs() < 10, "{state}");
-    }
+    let state = wire.ended(1).text();
+    let message = r#""Total":3,"Message":"Processed 3 items.""#;
+    assert!(state.contains("Completed") && state.contains(message), "{state}");
     check(&wire, "from @all_docs", &["pets/1"], 1, None);
 }
 
@@ -215,13 +209,8 @@ fn deletions_are_slowed_down_and_tell_of_each_document() {
     let wire = with_users();
     let begun = std::time::Instant::now();
     wire.call("DELETE /databases/db/queries?details=true&maxOpsPerSec=20", r#"{"Query":"from Users"}"#);
-    let state = loop {
-        let state = wire.call("GET /databases/db/operations/state?id=1", "").text();
-        if state.contains("Completed") {
-            break state;
-        }
-        assert!(begun.elapsed().as_secs() < 10, "{state}");
-    };
+    let state = wire.ended(1).text();
+    assert!(state.contains("Completed"), "{state}");
     let detail = |id: &str| {
         let kind = "Raven.Client.Documents.Operations.BulkOperationResult+DeleteDetails, Raven.Client";
         format!(r#"{{"$type":"{kind}","Id":"{id}","Etag":null}}"#)

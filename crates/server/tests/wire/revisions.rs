@@ -30,14 +30,9 @@ fn run_operation(wire: &Wire, line: &str, body: &str) -> json::Value {
     let started = wire.call(line, body);
     assert_eq!(started.status, 200, "{}", started.text());
     let id = started.json().get("OperationId").unwrap().as_i64().unwrap();
-    loop {
-        let state = wire.call(&format!("GET /databases/db/operations/state?id={id}"), "").json();
-        match state.get("Status").unwrap().as_str() {
-            Some("InProgress") => std::thread::yield_now(),
-            Some("Completed") => return state.get("Result").unwrap().clone(),
-            other => panic!("{other:?}"),
-        }
-    }
+    let state = wire.ended(id).json();
+    assert_eq!(state.get("Status").unwrap().as_str(), Some("Completed"), "{state:?}");
+    state.get("Result").unwrap().clone()
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! The list of the queries that run, and ending one of them.
 
 use std::io::{BufRead, BufReader, Write};
-use std::time::{Duration, Instant};
 
 use json::Value;
 
@@ -27,15 +26,10 @@ fn wire() -> Wire {
 
 /// The first query that runs, once there is one.
 fn first_running(wire: &Wire) -> Value {
-    let begin = Instant::now();
-    loop {
-        assert!(begin.elapsed() < Duration::from_secs(30), "no query runs");
-        let list = wire.call("GET /admin/running-queries", "").json();
-        match list.get("Results") {
-            Some(Value::Array(queries)) if !queries.is_empty() => return queries[0].clone(),
-            _ => std::thread::yield_now(),
-        }
-    }
+    testing::wait::until(|| match wire.call("GET /admin/running-queries", "").json().get("Results") {
+        Some(Value::Array(queries)) if !queries.is_empty() => Ok(queries[0].clone()),
+        _ => Err("no query runs"),
+    })
 }
 
 fn id_of(query: &Value) -> i64 {

@@ -4,7 +4,6 @@ use std::io::{BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use data_encoding::BASE64;
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, SerialNumber, date_time_ymd};
@@ -176,10 +175,9 @@ impl Secured {
     #[track_caller]
     pub fn serves_again(&self) {
         let config = Arc::new(self.config(Some(&self.admin), &[&TLS13]));
-        let end = Instant::now() + Duration::from_secs(20);
-        while call(self.connect(&config), "GET /databases", "").is_none_or(|answer| answer.status != 200) {
-            assert!(Instant::now() < end, "no place among the connections became free");
-        }
+        testing::wait::until_true("a place among the connections is free", || {
+            call(self.connect(&config), "GET /databases", "").is_some_and(|answer| answer.status == 200)
+        });
     }
 
     pub fn metric(&self, name: &str) -> u64 {

@@ -1,7 +1,6 @@
 //! `/databases/{name}/smuggler`
 
 use std::io::{BufReader, Read, Write};
-use std::time::{Duration, Instant};
 
 use super::support::{Answer, Wire, read_answer};
 
@@ -276,12 +275,8 @@ fn an_import_is_told_of_while_it_goes_on_and_can_be_killed() {
     // What may be the beginning of a boundary waits, so that blanks follow the document.
     let begin = form("{}", br#"{"Docs":[{"@metadata":{"@id":"a/1"}},                "#);
     stream.write_all(&begin[..begin.len() - b"\r\n--XX--\r\n".len()]).unwrap();
-    let waited = Instant::now();
     // What has arrived is stored although more is to come.
-    while count(&wire, "db") < 1 {
-        assert!(waited.elapsed() < Duration::from_secs(10));
-        std::thread::yield_now();
-    }
+    testing::wait::until_equal(|| count(&wire, "db"), 1);
     let state = wire.call("GET /databases/db/operations/state?id=5", "").text();
     assert!(state.contains("SmugglerProgress") && state.ends_with(r#""Status":"InProgress"}"#), "{state}");
     assert_eq!(wire.call("POST /databases/db/operations/kill?id=5", "").status, 204);

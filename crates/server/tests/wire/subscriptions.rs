@@ -3,10 +3,11 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use json::Value;
 use rustls::version::TLS13;
+use testing::wait;
 
 use super::secured::{Secured, params, self_signed};
 use super::support::Wire;
@@ -71,7 +72,7 @@ impl<S: Read + Write> Talk<S> {
 
     #[track_caller]
     fn open_accepted(&mut self, options: &str) {
-        assert_eq!(self.open(options), r#"{"Type":"ConnectionStatus","Status":"Accepted"}"#);
+        assert_eq!(self.open(options), ACCEPTED);
     }
 
     /// The ids of the next batch, with what else it has but documents.
@@ -111,7 +112,7 @@ fn port(answer: &str) -> u16 {
 
 fn stream(port: u16) -> TcpStream {
     let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    stream.set_read_timeout(Some(wait::LONG)).unwrap();
     stream
 }
 
@@ -119,6 +120,15 @@ fn talk(wire: &Wire) -> Talk<TcpStream> {
     let answer = wire.call("GET /info/remote-task/tcp?database=db&remote-task=all&verify-database=true", "");
     assert_eq!(answer.status, 200, "{}", answer.text());
     Talk::new(stream(port(&answer.text())))
+}
+
+/// A worker that opens the subscription `all` once it is free.
+fn accepted(wire: &Wire) -> Talk<TcpStream> {
+    wait::until(|| {
+        let mut worker = talk(wire);
+        let answer = worker.open(ALL);
+        if answer == ACCEPTED { Ok(worker) } else { Err(answer) }
+    })
 }
 
 fn with_subscription(query: &str) -> Wire {
@@ -131,6 +141,8 @@ fn with_subscription(query: &str) -> Wire {
 fn put_user(wire: &Wire, id: &str, age: u32) {
     wire.put(id, &format!(r#"{{"Age":{age},"Friend":"users/1","@metadata":{{"@collection":"Users"}}}}"#));
 }
+
+const ACCEPTED: &str = r#"{"Type":"ConnectionStatus","Status":"Accepted"}"#;
 
 const ALL: &str = r#"{"SubscriptionName":"all","Strategy":"OpenIfFree","MaxDocsPerBatch":2}"#;
 
@@ -154,10 +166,7 @@ fn a_worker_gets_batches_and_what_is_written_later() {
     assert!(first.contains(r#""@id":"users/1""#) && first.contains(r#""@change-vector":"A:5-"#), "{first}");
     // It is not acknowledged, so it comes again.
     drop(worker);
-    let mut worker = talk(&wire);
-    while worker.open(ALL) != r#"{"Type":"ConnectionStatus","Status":"Accepted"}"# {
-        worker = talk(&wire);
-    }
+    let mut worker = accepted(&wire);
     assert_eq!(worker.batch().0, ["users/1"]);
     let state = wire.call("GET /databases/db/subscriptions/state?name=ALL", "").text();
     for part in [
@@ -515,16 +524,21 @@ fn versions_and_operations_that_are_not_known_are_refused() {
 
 #[test]
 fn hostile_clients_are_cut_off_and_others_are_served() {
+    // Long enough for the worker that is served, also where its thread has to wait for a core.
     let wire = Wire::start_with(|options| {
-        options.limits.header_deadline = Duration::from_millis(300);
-        options.limits.slow_reader = Duration::from_millis(300);
+        options.limits.header_deadline = Duration::from_secs(3);
+        options.limits.slow_reader = Duration::from_secs(3);
     });
     wire.create("db");
     wire.call("PUT /databases/db/subscriptions", r#"{"Name":"all","Query":"from Users"}"#);
     let endless = format!("{{\"DatabaseName\":\"{}", "x".repeat(100_000));
-    for bytes in ["GET / HTTP/1.1\r\nHost: x\r\n\r\n", "\u{16}\u{3}\u{1}", "[[[[", "{\"DatabaseName\":", &endless, ""] {
+    let hostile = ["GET / HTTP/1.1\r\nHost: x\r\n\r\n", "\u{16}\u{3}\u{1}", "[[[[", "{\"DatabaseName\":", &endless, ""];
+    let clients = hostile.map(|bytes| {
         let mut client = talk(&wire);
         let _ = client.stream.write_all(bytes.as_bytes());
+        (client, bytes)
+    });
+    for (mut client, bytes) in clients {
         assert_eq!(client.next(), None, "{bytes:.20}");
     }
     // A worker that takes nothing of its batches.
@@ -534,10 +548,7 @@ fn hostile_clients_are_cut_off_and_others_are_served() {
     }
     let mut stalled = talk(&wire);
     stalled.open_accepted(r#"{"SubscriptionName":"all"}"#);
-    let mut worker = talk(&wire);
-    while worker.open(ALL) != r#"{"Type":"ConnectionStatus","Status":"Accepted"}"# {
-        worker = talk(&wire);
-    }
+    let mut worker = accepted(&wire);
     assert_eq!(worker.batch().0, ["users/0", "users/1"]);
     // What is no acknowledgement ends the connection.
     worker.send(r#"{"Type":"Hello"}"#);
@@ -559,20 +570,17 @@ fn workers_who_stall_hold_no_more_than_their_share() {
         wire.put(&format!("users/{number}"), &format!(r#"{{"Text":"{text}","@metadata":{{"@collection":"Users"}}}}"#));
     }
     put_user(&wire, "users/small", 1);
-    let (mut stalled, start) = (Vec::new(), Instant::now());
-    loop {
+    let mut stalled = Vec::new();
+    let refused = wait::until(|| {
         let name = format!("stalled{}", stalled.len());
         wire.call("PUT /databases/db/subscriptions", &format!(r#"{{"Name":"{name}","Query":"from Users"}}"#));
         let mut worker = talk(&wire);
         worker.open_accepted(&format!(r#"{{"SubscriptionName":"{name}"}}"#));
         stalled.push(worker);
         let feed = wire.call("GET /databases/db/feed?collection=Cats", "");
-        if feed.status == 503 {
-            assert!(feed.text().contains("Limits.ConsumersInMb = 4"), "{}", feed.text());
-            break;
-        }
-        assert!(start.elapsed() < Duration::from_secs(60), "the batches of those who stall are not counted");
-    }
+        if feed.status == 503 { Ok(feed) } else { Err("the batches of those who stall are not counted") }
+    });
+    assert!(refused.text().contains("Limits.ConsumersInMb = 4"), "{}", refused.text());
     wire.call("PUT /databases/db/subscriptions", r#"{"Name":"all","Query":"from Users where Age = 1"}"#);
     let mut worker = talk(&wire);
     worker.open_accepted(ALL);

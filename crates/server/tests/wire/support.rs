@@ -5,6 +5,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use rookery_server::{Options, Server};
+use testing::wait;
 
 /// A server that runs until the test ends.
 pub struct Wire {
@@ -85,7 +86,7 @@ impl Wire {
 
     pub fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(self.address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        stream.set_read_timeout(Some(wait::LONG)).unwrap();
         stream.set_nodelay(true).unwrap();
         stream
     }
@@ -103,6 +104,29 @@ impl Wire {
     pub fn check_error(&self, line: &str, body: &str, status: u16, exception: &str, message: &str) {
         let answer = self.call(line, body);
         answer.check_error(status, exception, message);
+    }
+
+    /// Sends `METHOD target` again and again until the answer is as expected, and returns that answer.
+    #[track_caller]
+    pub fn until(&self, line: &str, is_expected: impl Fn(&Answer) -> bool) -> Answer {
+        wait::until(|| {
+            let answer = self.call(line, "");
+            if is_expected(&answer) { Ok(answer) } else { Err(format!("{line}: {} {}", answer.status, answer.text())) }
+        })
+    }
+
+    /// Waits for the end of an operation of `db`, and returns its state.
+    #[track_caller]
+    pub fn ended(&self, operation: i64) -> Answer {
+        self.ended_at(&format!("GET /databases/db/operations/state?id={operation}"))
+    }
+
+    /// Waits for the end of an operation.
+    ///
+    /// * `line`: the request for its state.
+    #[track_caller]
+    pub fn ended_at(&self, line: &str) -> Answer {
+        self.until(line, |state| !state.text().contains(r#""Status":"InProgress""#))
     }
 }
 

@@ -243,7 +243,7 @@ fn half_open_handshakes_leave_room_for_others() {
             };
             let stream = runtime.block_on(connecting);
             stream.set_nonblocking(false).unwrap();
-            stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+            stream.set_read_timeout(Some(testing::wait::LONG)).unwrap();
             stream
         };
         let name = ServerName::try_from("127.0.0.1").unwrap();

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use json::Value;
 use rookery_server::TraceOptions;
+use testing::wait;
 
 use super::support::Wire;
 
@@ -82,7 +83,7 @@ fn spans(body: &Value) -> Vec<Value> {
 fn received(receiver: &Receiver<(String, String, Value)>, count: usize) -> Vec<Value> {
     let mut found = Vec::new();
     while found.len() < count {
-        let (head, kind, body) = receiver.recv_timeout(Duration::from_secs(20)).expect("the collector gets spans");
+        let (head, kind, body) = receiver.recv_timeout(wait::LONG).expect("the collector gets spans");
         assert_eq!((head.as_str(), kind.as_str()), ("POST /otlp/v1/traces HTTP/1.1", "application/json"));
         found.extend(spans(&body));
     }
@@ -149,10 +150,7 @@ fn spans_that_a_collector_does_not_take_are_counted() {
         let line = text.lines().find_map(|line| line.strip_prefix("rookery_trace_spans_dropped_total "));
         line.unwrap().parse::<u64>().unwrap()
     };
-    let end = std::time::Instant::now() + Duration::from_secs(20);
-    while dropped(&wire) == 0 {
-        assert!(std::time::Instant::now() < end, "nothing was counted");
-    }
+    wait::until_true("a span is counted as dropped", || dropped(&wire) > 0);
     // Without a collector nothing is made.
     assert!(!Wire::start().call("GET /metrics", "").text().contains("rookery_trace"));
 }
