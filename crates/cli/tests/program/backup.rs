@@ -176,13 +176,13 @@ fn a_database_comes_back_as_it_was_at_a_time() {
     let answer = server.program.request("POST", "/databases/People/admin/periodic-backup", &body);
     assert!(answer.contains("TaskId"), "{answer}");
     // The server's own clock decides when something is archived.
-    let archived = |is_enough: &dyn Fn(u64, u64) -> bool| loop {
-        let (_, list, _) = server.call(&["backup", "list", text(&place)]);
-        let range = list.lines().find(|line| line.starts_with("any second from ")).map(transactions);
-        if let Some((first, last)) = range.filter(|(first, last)| is_enough(*first, *last)) {
-            return (first.to_string(), last.to_string());
-        }
-        std::thread::sleep(std::time::Duration::from_millis(100));
+    let archived = |is_enough: &dyn Fn(u64, u64) -> bool| {
+        testing::wait::until(|| {
+            let (_, list, _) = server.call(&["backup", "list", text(&place)]);
+            let range = list.lines().find(|line| line.starts_with("any second from ")).map(transactions);
+            let range = range.filter(|(first, last)| is_enough(*first, *last));
+            range.map(|(first, last)| (first.to_string(), last.to_string())).ok_or(list)
+        })
     };
     archived(&|_, _| true);
     server.import(4);

@@ -5,7 +5,6 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::Stdio;
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures_util::stream::BoxStream;
 use hyper::header::{HeaderName, HeaderValue};
@@ -17,6 +16,7 @@ use rmcp::transport::streamable_http_client::{
 };
 use rmcp::{ClientLifecycleMode, ClientServiceExt, ServiceExt};
 use sse_stream::{Error as SseError, Sse};
+use testing::wait::LONG;
 
 use crate::support::{Program, rookery};
 
@@ -31,7 +31,7 @@ struct Http {
 impl Http {
     fn post(&self, body: &[u8], headers: &HashMap<HeaderName, HeaderValue>) -> std::io::Result<(u16, Vec<u8>)> {
         let mut stream = TcpStream::connect(&self.address)?;
-        stream.set_read_timeout(Some(Duration::from_secs(20)))?;
+        stream.set_read_timeout(Some(LONG))?;
         let mut head = format!(
             "POST /mcp HTTP/1.0\r\nHost: {}\r\nContent-Type: application/json\r\n\
              Accept: application/json, text/event-stream\r\nContent-Length: {}\r\n",
@@ -167,7 +167,7 @@ async fn a_client_of_the_sdk_reads_over_standard_input() {
     let (client, mut child) = over_stdio(&program).await;
     check(&client, 12).await;
     client.cancel().await.unwrap();
-    let ended = tokio::time::timeout(Duration::from_secs(20), child.wait()).await.unwrap().unwrap();
+    let ended = tokio::time::timeout(LONG, child.wait()).await.unwrap().unwrap();
     assert!(ended.success(), "it ended with {ended}");
 }
 

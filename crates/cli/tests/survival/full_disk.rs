@@ -14,15 +14,13 @@ use crate::run::{Run, folder, skipped};
 use crate::world::{Figures, World};
 use crate::writer::Habit;
 use testing::random::Random;
+use testing::wait::LONG;
 
 const WRITERS: u64 = 4;
 const BALLAST_SIZE: usize = 16 << 20;
 
 /// Refusals after which a writer believes that the disk is full.
 const REFUSALS: usize = 25;
-
-/// Until writes succeed once there is space, without a restart.
-const RESUME_MAX: Duration = Duration::from_secs(10);
 
 #[test]
 fn a_full_disk_in_memory_is_survived() {
@@ -109,11 +107,11 @@ fn fill(world: &mut World, server: &Server, refusals: &mut Refusals) {
     }
 }
 
-/// Every client is served again, soon.
+/// Every client is served again, without a restart of the server.
 fn resume(world: &mut World, server: &Server) {
     let begin = Instant::now();
     let before: Vec<u64> = world.writers.iter().map(|writer| writer.acknowledged).collect();
-    let is_late = || begin.elapsed() > RESUME_MAX;
+    let is_late = || begin.elapsed() > LONG;
     for (number, before) in before.into_iter().enumerate() {
         world.load_one(number, server, |writer| writer.acknowledged > before || is_late());
         let writer = &mut world.writers[number];

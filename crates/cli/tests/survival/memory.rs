@@ -4,14 +4,15 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use testing::effort::{self, is_slow};
+use testing::wait::{LONG, until};
 
 use crate::client::Client;
 use crate::limits::{call, create, fill, put_index, start, stop_in_time, try_fill};
 use crate::neighbour::{Over, beside_a_neighbour};
-use crate::process::{LONG, Server, command, log_of};
+use crate::process::{Server, command, log_of};
 use crate::run::{folder, report};
 use crate::vitals::Vitals;
 
@@ -44,15 +45,11 @@ fn resident(server: &Server) -> u64 {
 
 /// Waits until the process's own memory is back to about what it was.
 fn await_return(server: &Server, before: u64, stays_max: u64) -> u64 {
-    let begin = Instant::now();
-    loop {
+    until(|| {
         let now = Vitals::of(server.id()).memory;
-        if now <= before + stays_max {
-            return now;
-        }
-        assert!(begin.elapsed() < LONG, "{} MiB before, {} MiB a minute later", before >> 20, now >> 20);
-        std::thread::sleep(Duration::from_millis(50));
-    }
+        let is_back = now <= before + stays_max;
+        if is_back { Ok(now) } else { Err(format!("{} MiB before, {} MiB now", before >> 20, now >> 20)) }
+    })
 }
 
 /// Forty queries of one kind that go through all documents.
@@ -148,20 +145,20 @@ fn slow_streams_keep_a_bounded_memory_beside_rewrites() {
     let mut refusals = 0;
     let mut write = |client: &mut Client, round: usize| {
         for part in 0..count / 10_000 {
-            let begin = Instant::now();
-            loop {
+            until(|| {
                 let answer = try_fill(client, "Many", part * 10_000..(part + 1) * 10_000, |number| {
                     format!(r#","round":{round},"text":"{}""#, format!("{number} ").repeat(30))
                 });
                 if answer.status == 201 {
-                    break;
+                    return Ok(());
                 }
                 let is_refusal =
                     answer.status == 503 && answer.text().contains("bytes of page versions are kept for it");
-                assert!(is_refusal && begin.elapsed() < LONG, "{} {}", answer.status, answer.text());
+                assert!(is_refusal, "{} {}", answer.status, answer.text());
                 refusals += 1;
                 std::thread::sleep(Duration::from_millis(10));
-            }
+                Err(answer.text())
+            });
         }
     };
     write(&mut client, 0);

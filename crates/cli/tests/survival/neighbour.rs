@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 use crate::limits::create;
 use crate::process::Server;
 
-/// Longer than a request of a neighbour may take, whatever others do.
-const REQUEST_MAX: Duration = Duration::from_secs(10);
+/// Longer than a request of a neighbour may take, whatever others do. A query whose index is given no turn ends before: it is refused or
+/// stale after 15 s.
+const REQUEST_MAX: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(40);
 
 /// How long the rounds of a neighbour took.

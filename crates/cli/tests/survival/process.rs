@@ -10,11 +10,9 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
+use testing::wait::{LONG, until};
 
 use crate::client::Client;
-
-/// Longer than anything may take; what takes longer hangs.
-pub const LONG: Duration = Duration::from_secs(60);
 
 /// A server that runs. Dropping kills it.
 pub struct Server {
@@ -104,15 +102,10 @@ impl Server {
     /// SIGTERM, and a clean end.
     pub fn stop(mut self) -> String {
         kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
-        let begin = Instant::now();
-        loop {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                assert!(status.success(), "{status}: {}", self.log());
-                return self.sound_log();
-            }
-            assert!(begin.elapsed() < LONG, "it does not stop: {}", self.log());
-            std::thread::sleep(Duration::from_millis(2));
-        }
+        let status =
+            until(|| self.child.try_wait().unwrap().ok_or_else(|| format!("it does not stop: {}", self.log())));
+        assert!(status.success(), "{status}: {}", self.log());
+        self.sound_log()
     }
 
     /// The log, in which there is no panic.

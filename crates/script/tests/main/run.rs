@@ -247,7 +247,8 @@ fn bombs_are_stopped() {
         let begun = std::time::Instant::now();
         let outcome = patch_of(DOCUMENT, bomb);
         assert!(outcome.is_err(), "{bomb}: {outcome:?}");
-        assert!(begun.elapsed().as_secs() < 20, "{bomb} took {:?}: {outcome:?}", begun.elapsed());
+        // Without its limit each goes on for minutes or for ever.
+        assert!(begun.elapsed().as_secs() < 60, "{bomb} took {:?}: {outcome:?}", begun.elapsed());
         check("this.r = 1 + 1", "2");
     }
 }
