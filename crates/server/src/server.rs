@@ -560,7 +560,7 @@ async fn maintain_access(node: &Arc<Node>, last: SystemTime, now: SystemTime) {
                 maintained.connections.close_sockets_of(&session);
             }
             for key in tls.registry.expired_between(last, now) {
-                maintained.connections.close_those_of(&key, None);
+                maintained.connections.close_those_of(&key, |_| true);
             }
             let seconds = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
             maintained.connections.close_expired(i64::try_from(seconds).unwrap_or(i64::MAX));

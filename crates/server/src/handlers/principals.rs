@@ -174,12 +174,13 @@ impl Caller {
         })?;
         tls.registry.load(&node.databases)?;
         if let Some(hash) = known_as {
-            node.connections.close_those_of(&hash, Some(self.connection));
-            // Who changes its own rights hears that it did.
+            let caller = self.connection;
+            node.connections.close_those_of(&hash, |number| number != caller);
+            // A client that changes its own rights gets the answer first. Its later connections have the new rights.
             let node = node.clone();
             tokio::spawn(async move {
                 tokio::time::sleep(CHANGED_RIGHTS_PAUSE).await;
-                node.connections.close_those_of(&hash, None);
+                node.connections.close_those_of(&hash, |number| number == caller);
             });
         }
         tracing::info!(id, "{operation}");

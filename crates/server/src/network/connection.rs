@@ -97,18 +97,17 @@ impl Connections {
         self.open.lock().values().for_each(|connection| connection.close.notify_one());
     }
 
-    /// Has every connection closed whose client sent this certificate or API key. Connections with several of them are closed too: only
+    /// Closes the connections whose clients sent this certificate or API key. Connections with several of them are closed too: only
     /// a proxy has such.
     ///
     /// * `sha256`: of the certificate or key.
-    /// * `spared`: the number of a connection that stays open.
-    pub(crate) fn close_those_of(&self, sha256: &[u8; 32], spared: Option<u64>) {
+    /// * `is_meant`: whether the connection of a number is closed.
+    pub(crate) fn close_those_of(&self, sha256: &[u8; 32], is_meant: impl Fn(u64) -> bool) {
         let open = self.open.lock();
         let is_of = |connection: &Arc<Connection>| {
             connection.principal.get() == Some(sha256) || connection.has_more_principals.load(Relaxed)
         };
-        for (_, connection) in open.iter().filter(|(number, connection)| Some(**number) != spared && is_of(connection))
-        {
+        for (_, connection) in open.iter().filter(|(number, connection)| is_meant(**number) && is_of(connection)) {
             connection.has_lost_rights.store(true, Relaxed);
             connection.close.notify_one();
         }

@@ -28,8 +28,12 @@ impl Connection {
     }
 
     fn get(&mut self, path: &str) -> Option<Answer> {
-        let head = format!("GET {path} HTTP/1.1\r\nHost: db.example\r\n\r\n");
-        self.0.get_mut().write_all(head.as_bytes()).ok()?;
+        self.send(&format!("GET {path}"), "")
+    }
+
+    fn send(&mut self, line: &str, body: &str) -> Option<Answer> {
+        let request = format!("{line} HTTP/1.1\r\nHost: db.example\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+        self.0.get_mut().write_all(request.as_bytes()).ok()?;
         read_answer(&mut self.0, false)
     }
 
@@ -125,6 +129,24 @@ fn rights_that_are_changed_count_at_once_and_close_what_is_open() {
     secured.call(Some(&app), "GET /databases/shop/stats", "").check_error(403, "InvalidAuth", "");
     // There is none any more.
     secured.administer(&delete, "", 204);
+}
+
+/// The connection of the change is closed a moment after its answer. Those that were opened since then were closed with it.
+#[test]
+fn a_client_that_changes_its_own_rights_is_answered_and_its_new_connections_stay_open() {
+    let secured = Secured::start();
+    let operator = self_signed(&params("app"));
+    secured.register(&operator, "Operator", "{}");
+    let mut changing = Connection::open(&secured, &operator);
+    let body = format!(
+        r#"{{"Thumbprint":"{}","Name":"renamed","SecurityClearance":"Operator","Permissions":{{}}}}"#,
+        Secured::thumbprint(&operator)
+    );
+    assert_eq!(changing.send("POST /admin/certificates/edit", &body).unwrap().status, 204);
+    let mut later = Connection::open(&secured, &operator);
+    assert!(later.get("/certificates/whoami").unwrap().text().contains(r#""Name":"renamed""#));
+    assert!(changing.is_ended());
+    assert_eq!(later.get("/certificates/whoami").unwrap().status, 200);
 }
 
 #[test]
