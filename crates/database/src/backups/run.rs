@@ -21,15 +21,17 @@ use super::targets::{Marks, Target, Targets};
 use super::turns::Turns;
 use crate::clock::{Clock, later};
 use crate::smuggler::{DumpWriter, ItemType, SmugglerOptions, SmugglerResult, hash_without_etags};
-use crate::{Database, Databases, Error, Operation, Result};
+use crate::{Database, DatabaseRecord, Error, Operation, Result};
 
 /// One backup, before it is made.
 pub(crate) struct Backup<'a> {
-    pub node: &'a Databases,
+    pub node_tag: &'a str,
     /// The folder of files that go to other places than folders.
     pub spool_folder: PathBuf,
     pub clock: &'a dyn Clock,
     pub database: Arc<Database>,
+    /// Gives the record of the database.
+    pub record: &'a dyn Fn() -> Result<Arc<DatabaseRecord>>,
     pub configuration: &'a BackupConfiguration,
     pub operation: &'a Arc<Operation>,
     pub turns: &'a Turns,
@@ -84,7 +86,7 @@ impl Backup<'_> {
             targets.bring_up_to_date(&folder, &previous.last_file, &maker, self.operation)?;
         }
         let turn = self.turns.take(self.operation)?;
-        let record = self.node.record(self.database.name())?;
+        let record = (self.record)()?;
         let snapshot = self.database.read();
         let last_etag = snapshot.last_etag()?;
         let change_vector = snapshot.change_vector()?;
@@ -202,7 +204,7 @@ impl Backup<'_> {
         loop {
             let folder = match self.previous {
                 Some(previous) => previous.folder.clone(),
-                None => names::folder(time, self.database.name(), self.node.node_tag()),
+                None => names::folder(time, self.database.name(), self.node_tag),
             };
             targets.list(&folder);
             targets.require_one()?;

@@ -30,7 +30,7 @@ impl Spool {
         &self.0
     }
 
-    /// Makes the file, and its folder once more if somebody removed that meanwhile because it was empty.
+    /// Makes the file, and its folder once more if that was removed meanwhile because it was empty.
     pub fn create(&self) -> Result<File> {
         let created = match create_private(&self.0) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {

@@ -1,5 +1,5 @@
-//! Looking through a place for folders of backups and of archives, wherever in it they are. An archive has thousands of files a day: no list
-//! goes into one by the way.
+//! Looking through a place for folders of backups and of archives, wherever in it they are. An archive has thousands of files a day: none
+//! is listed by the way.
 
 use std::io;
 use std::thread::{self, Builder, ScopedJoinHandle};

@@ -437,10 +437,11 @@ impl Shared {
         }
         let goes_on = may_go_on && targets.go_on_from(&before.last_file);
         let backup = Backup {
-            node,
+            node_tag: node.node_tag(),
             spool_folder,
             clock: &*self.clock,
             database: database.clone(),
+            record: &|| node.record(&job.database),
             configuration: &job.configuration,
             operation: &job.operation,
             turns: &self.turns,

@@ -454,6 +454,31 @@ fn small_steps_of_the_clock_back_begin_no_history() {
 }
 
 #[test]
+fn a_restore_goes_on_from_the_snapshot_before_a_damaged_base() {
+    let (node, task) = archived();
+    for number in 1..=2 {
+        node.clock.advance(MINUTE);
+        node.put(&format!("users/{number}"), "text");
+        catch_up(&node);
+        assert!(matches!(node.run_now(task, true), OperationStatus::Completed(_)));
+    }
+    node.put("users/3", "text");
+    catch_up(&node);
+    let bases: Vec<PathBuf> = files_of(&node.place)
+        .into_iter()
+        .filter(|file| file.extension().is_some_and(|end| end == "rookery-base"))
+        .collect();
+    assert_eq!(bases.len(), 3);
+    let end = Until::Transaction(last_transaction(&node));
+    for damaged in bases.iter().rev() {
+        assert_eq!(restore(&node, "copy", end).unwrap(), node.documents("shop"));
+        fs::write(damaged, "no JSON").unwrap();
+    }
+    let error = restore(&node, "copy", end).unwrap_err().to_string();
+    assert!(error.contains("is damaged") && error.contains(bases[2].file_name().unwrap().to_str().unwrap()), "{error}");
+}
+
+#[test]
 fn what_follows_a_snapshot_may_stand_in_the_days_before_it() {
     let (node, task) = archived();
     let restores_all = || {

@@ -67,8 +67,8 @@ pub(crate) fn prune(
     Ok(())
 }
 
-/// The first base of a history whose snapshot is there, and the paths of those that are useless. One that is damaged may be whole in another
-/// place, and its snapshot there: behind another one it stays, and where there is no other it counts.
+/// The first base of a history whose snapshot is there, and the paths of the bases that are useless. A damaged one stays behind that base,
+/// where nothing depends on it, and goes before it; if there is no other, it counts as the first.
 fn first_base<'h>(
     place: &dyn Destination,
     history: &'h History,
@@ -146,7 +146,7 @@ mod tests {
         prune(&FolderDestination::new(place), ("Shop", "A"), current, &is_ended)
     }
 
-    /// The archive of twenty days with a base a day, of which the snapshots of the last five are there.
+    /// The archive of twenty days with a base a day. The snapshots of the last five are there.
     fn twenty_days(place: &Path) -> Vec<String> {
         for day in 1..=20 {
             base(place, day * 10, day, day > 15);

@@ -146,7 +146,7 @@ impl Timeline {
     fn read(place: &dyn Destination, folders: &[String]) -> Result<Timeline> {
         let found = of_each(folders, |folder| History::read(place, folder))?;
         let mut histories: Vec<History> = found.into_iter().flatten().collect();
-        histories.sort_by(|one, other| (one.name.time, &one.path).cmp(&(other.name.time, &other.path)));
+        histories.sort_by(|one, other| (one.begin(), &one.path).cmp(&(other.begin(), &other.path)));
         Ok(Timeline { histories })
     }
 
@@ -167,7 +167,8 @@ impl Timeline {
         }
         let database = database_of(&folders, database).map_err(refused)?;
         folders.retain(|folder| is_of(folder, &database));
-        let timeline = Timeline::read(place, &folders)?;
+        let mut timeline = Timeline::read(place, &folders)?;
+        timeline.leave_out_damaged(place, until)?;
         let (history, base) = timeline.find(until).map_err(refused)?;
         let chain = history.chain(place, base, |segment| match until {
             Until::Time(time) => segment.time >= time,
@@ -180,6 +181,24 @@ impl Timeline {
         let begin = Mark { transaction: base.transaction, time: base.time };
         let (snapshot, folder) = (base_of(place, base)?, history.path.clone());
         Ok(Plan { snapshot, folder, segments: chain.segments, until, begin, is_past_end })
+    }
+
+    /// Leaves bases out that are damaged, where one before them leads to the state, too.
+    fn leave_out_damaged(&mut self, place: &dyn Destination, until: Until) -> Result<()> {
+        let mut first = None;
+        while let Ok((_, base)) = self.find(until) {
+            let path = base.path.clone();
+            match base_of(place, base) {
+                Ok(_) => return Ok(()),
+                Err(error @ Error::BadBackup { .. }) => {
+                    tracing::warn!(%error, "a restore goes on from the snapshot before that");
+                    first.get_or_insert(error);
+                }
+                Err(error) => return Err(error),
+            }
+            self.histories.iter_mut().for_each(|history| history.bases.retain(|base| base.path != path));
+        }
+        first.map_or(Ok(()), Err)
     }
 
     fn find(&self, until: Until) -> Result<(&History, &BaseFile), String> {
@@ -252,6 +271,11 @@ impl History {
         Ok(Some(History { path: folder.to_owned(), name, bases, days, rests }))
     }
 
+    /// When it begins, as far as what is there of it tells: two may have been begun in one second, the first one just before a crash.
+    fn begin(&self) -> Date {
+        self.bases.first().map_or(self.name.time, |base| base.time)
+    }
+
     /// The folders with the segments up to a day.
     pub fn days_until(&self, until: &str) -> &[String] {
         &self.days[..self.days.partition_point(|path| last_part(path) <= until)]
@@ -311,7 +335,7 @@ impl History {
             }
             waiting = later;
         }
-        chain.next = waiting.first().map(|segment| segment.after);
+        chain.next = waiting.iter().map(|segment| segment.after).find(|after| *after > chain.end);
         Ok(chain)
     }
 }
@@ -444,5 +468,65 @@ impl Plan {
             }
         }
         Ok((reached, record))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::backups::FolderDestination;
+
+    fn write(place: &tempfile::TempDir, path: &str, text: &str) {
+        let path = place.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    const BASE: &str = r#"{"Folder":"folder","File":"snapshot"}"#;
+
+    #[test]
+    fn of_two_histories_that_were_begun_in_one_second_the_later_one_counts() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = |id: u64| format!("2026-11-29-02-10-34.rookery-Shop-A-archive-{id:016x}");
+        let (cut_off, whole) = (folder(9), folder(1));
+        write(&place, &format!("{cut_off}/00000000000001b3.2026-11-29-02-10-34-104.rookery-base"), BASE);
+        write(&place, &format!("{whole}/00000000000001b4.2026-11-29-02-10-34-790.rookery-base"), BASE);
+        let segment = "2026-11-29/00000000000001b4-00000000000001b8.2026-11-29-02-10-39-001.rookery-journal";
+        write(&place, &format!("{whole}/{segment}"), "x");
+        let plan = Timeline::plan(&FolderDestination::new(place.path()), None, Until::Transaction(0x1b8)).unwrap();
+        assert_eq!((plan.folder, plan.segments.len()), (whole, 1));
+    }
+
+    #[test]
+    fn a_chain_goes_over_duplicates_and_days_and_names_the_first_gap() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = "2026-11-01-02-00-00.rookery-Shop-A-archive-0000000000000001";
+        write(&place, &format!("{folder}/0000000000000001.2026-11-01-23-59-00-000.rookery-base"), BASE);
+        let segment = |after: u64, until: u64, day: u64, minute: u64| {
+            format!(
+                "{folder}/2026-11-{day:02}/{after:016x}-{until:016x}.2026-11-{day:02}-00-{minute:02}-00-000.rookery-journal"
+            )
+        };
+        // Before a crash and after it; and after a clock that went back over midnight.
+        for (after, until, day, minute) in
+            [(1, 3, 2, 1), (1, 5, 2, 2), (3, 5, 2, 3), (5, 8, 3, 1), (8, 9, 2, 59), (9, 10, 20, 1)]
+        {
+            write(&place, &segment(after, until, day, minute), "x");
+        }
+        let destination = FolderDestination::new(place.path());
+        let plan = |until| {
+            Timeline::plan(&destination, None, until)
+                .map(|plan| plan.segments.iter().map(|segment| (segment.after.0, segment.until.0)).collect::<Vec<_>>())
+        };
+        assert_eq!(plan(Until::Transaction(10)).unwrap(), [(1, 3), (1, 5), (5, 8), (8, 9), (9, 10)]);
+        assert_eq!(plan(Until::Transaction(4)).unwrap(), [(1, 3), (1, 5)]);
+        fs::remove_file(place.path().join(segment(9, 10, 20, 1))).unwrap();
+        let error = plan(Until::Transaction(10)).unwrap_err().to_string();
+        assert!(error.contains("the archive ends with transaction 9"), "{error}");
+        write(&place, &segment(11, 12, 21, 1), "x");
+        let error = plan(Until::Transaction(12)).unwrap_err().to_string();
+        assert!(error.contains("between the transactions 9 and 11 is missing"), "{error}");
     }
 }
