@@ -43,7 +43,9 @@ pub(crate) fn remove_old(
     }
     let mut removed = 0;
     for (folder, files) in &folders {
-        let marks: Vec<(&String, Maker)> = files.iter().filter_map(|file| Some((file, Maker::parse(file)?))).collect();
+        // A crash may have cut the mark itself off.
+        let maker_of = |file: &str| Maker::parse(file.strip_suffix(PARTIAL).unwrap_or(file));
+        let marks: Vec<(&String, Maker)> = files.iter().filter_map(|file| Some((file, maker_of(file)?))).collect();
         if marks.is_empty() || marks.iter().any(|(_, found)| found.database_id != maker.database_id) {
             continue;
         }
@@ -101,6 +103,7 @@ mod tests {
         let mark = maker.file();
         let old = "2026-11-01-00-00-00.ravendb-shop-A-backup";
         let rest = "2026-11-01-12-00-00.ravendb-shop-A-backup";
+        let unmarked = "2026-11-01-13-00-00.ravendb-shop-A-backup";
         let kept = "2026-11-02-00-00-00.ravendb-shop-A-backup";
         let current = "2026-11-27-00-00-00.ravendb-shop-A-backup";
         let going = [
@@ -110,6 +113,7 @@ mod tests {
             format!("{old}/2026-11-01-11-00-00.ravendb-incremental-backup.partial"),
             format!("{rest}/{mark}"),
             format!("{rest}/2026-11-01-12-00-00.ravendb-full-backup.partial"),
+            format!("{unmarked}/{mark}.partial"),
         ];
         let mut staying = vec![
             format!("{kept}/{mark}"),
@@ -121,6 +125,7 @@ mod tests {
             format!("2026-11-01-00-00-00.ravendb-shops-A-backup/{mark}"),
             "2026-11-01-00-00-00.ravendb-shops-A-backup/2026-11-01-00-00-00.ravendb-full-backup".to_owned(),
             "other/2026-11-01-00-00-00.ravendb-full-backup".to_owned(),
+            format!("2026-11-01-14-00-00.ravendb-shop-A-backup/{}.partial", Maker::new("other-id", 3).file()),
         ];
         staying.sort();
         going.iter().chain(&staying).for_each(|file| write(&place, file));
